@@ -57,6 +57,18 @@ import Testing
     withExtendedLifetime(directory) {}
   }
 
+  /// Writers neither fault nor wait for the file system.
+  @Test(arguments: [Durability.buffered, .synced]) func theTailIsPreparedAheadOfWriters(durability: Durability) throws {
+    let store = try Machine().open { $0.segmentSize = 16 << 20 }
+    for number in 0..<100 {
+      try store.put([UInt8](repeating: 1, count: 64 << 10), forKey: "\(number)", durability: durability)
+    }
+    let populated = try #require(store.probe.tailPopulated)
+    let end = try #require(store.probe.tailEnd)
+    #expect(populated > end && populated <= 2 * end)
+    try store.close()
+  }
+
   private func segment(capacity: Int) throws -> (TemporaryDirectory, Segment, GranuleTable) {
     let directory = try TemporaryDirectory()
     let path = directory.appending("segment")

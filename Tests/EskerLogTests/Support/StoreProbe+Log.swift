@@ -83,6 +83,9 @@ extension StoreProbe {
   /// Runs a write, and again once room was made for it, until it finds some.
   func makingRoom(_ write: () throws(StoreError) -> Void) throws(StoreError) { try engine.makingRoom(write) }
 
+  /// Up to where the tail's pages were brought in ahead of writers.
+  var tailPopulated: Int? { engine.writer.withLock { $0.tail?.populated.load(ordering: .relaxed) } }
+
   /// Whether the store knows of writers that wait for syncs.
   var hasDemandForSyncs: Bool { engine.commits.hasDemand }
 
