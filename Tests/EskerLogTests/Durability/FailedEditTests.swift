@@ -109,4 +109,27 @@ import Testing
     #expect(unknown >= 4)
     #expect(edit != .keyspace || refused > 0)
   }
+
+  /// Of copies that differ, the newer one may not be on the device: the other stays as it is until the next manifest is durable.
+  @Test(arguments: [0, 1], [0, 1]) func theCopyThatMayNotBeDurableIsWrittenFirst(newer: Int, further: Int) throws {
+    let bench = FaultBench()
+    try bench.open().close()
+    let paths = FileName.manifests.map { "\(bench.path)/\($0)" }
+    let copy = try bench.disk.open(paths[newer], .readWrite)
+    let bytes = try copy.allBytes()
+    var manifest = try Manifest(decoding: bytes.span.bytes)
+    manifest.generation += 1
+    try copy.writeAll(manifest.encoded(), at: 0)
+    let files = ManifestFiles(directory: bench.path, fileSystem: FaultyFileSystem(bench.disk, plan: bench.plan))
+    defer { files.close() }
+    #expect(try files.read().newest?.generation == manifest.generation)
+    let written = Guarded<[String]>([])
+    bench.plan.onCall { call in
+      if call.operation == .write { written.withLock { $0.append(call.path) } }
+    }
+    // Of either parity, as copies that are the same take turns.
+    manifest.generation += 1 + UInt64(further)
+    _ = try files.write(manifest, nil)
+    #expect(written.withLock { $0 } == [paths[newer], paths[1 - newer]])
+  }
 }
