@@ -164,8 +164,11 @@ struct DamagedStore {
       outcome.damagedKeys += 1
       return
     }
-    for key in Set(keys).union(found.keys) where found[key] != (try? keyspace.get(key)) ?? nil {
-      outcome.wrong.append("\(keyspace.name)/\(String(decoding: key, as: UTF8.self)) in order")
+    // A key that is damaged is not passed over in silence.
+    for key in Set(keys).union(found.keys) {
+      let alone = Result { () throws(StoreError) in try keyspace.get(key) }
+      guard alone != .success(found[key]) else { continue }
+      outcome.wrong.append("\(keyspace.name)/\(String(decoding: key, as: UTF8.self)) in order, alone \(alone)")
     }
   }
 

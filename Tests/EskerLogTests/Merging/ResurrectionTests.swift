@@ -1,3 +1,4 @@
+import EskerFormat
 import EskerPlatform
 import EskerTestSupport
 import Testing
@@ -76,6 +77,42 @@ import Testing
     let second = try end(store)
     machine.clock.advance(milliseconds: 1000)
     try store.merge(segments: [second])
+    try expect(nil, in: store)
+  }
+
+  /// Then its segment is not known to have nothing but what has expired.
+  @Test func anExpiredValueBesideOneThatStaysHidesAnOlderOne() throws {
+    let store = try open(machine)
+    try store.put("old", forKey: "k")
+    _ = try end(store)
+    try store.put("new", forKey: "k", expiry: .after(.seconds(1)))
+    try store.put("kept", forKey: "other")
+    let second = try end(store)
+    machine.clock.advance(milliseconds: 1000)
+    try store.merge(segments: [second])
+    try expect(nil, in: store)
+    try everyWay(store) { store throws in #expect(try store.get("other") == bytes("kept")) }
+  }
+
+  /// Its footer and its first record are damaged. A rebuild finds the second record, though the merge has not got that far.
+  @Test func aTombstoneStaysAsLongAsAnOlderSegmentCannotBeRead() throws {
+    let store = try open(machine)
+    try store.put("damaged", forKey: "other")
+    try store.put("old", forKey: "k")
+    let first = try end(store)
+    try store.remove("k")
+    try store.put("kept", forKey: "another")
+    let second = try end(store)
+    store.probe.sealFinished()
+    let figures = try #require(store.probe.segments.first { $0.id == first })
+    try #require(figures.footerOffset > 0)
+    do {
+      let segment = try #require(store.probe.hold(first))
+      segment.store(0xff, at: SegmentHeader.length)
+      segment.store(0xff, at: figures.footerOffset)
+    }
+    try store.merge(segments: [second])
+    #expect(store.statistics.merges == 1)
     try expect(nil, in: store)
   }
 

@@ -71,6 +71,23 @@ import Testing
     #expect(try #require(space.core.order).byteCount <= 2000 * 24)
   }
 
+  /// Without a hash list, what has expired is found by a walk over the index.
+  @Test func aSweepLeavesNoKeyBehind() throws {
+    let machine = Machine()
+    let store = try machine.open()
+    #expect(try store.first() == nil)
+    for number in 0..<3000 {
+      try store.put("v", forKey: Self.key(number), expiry: number % 10 == 0 ? .never : .after(.seconds(1)))
+    }
+    machine.clock.advance(milliseconds: 2000)
+    let order = try #require(store.default.core.order)
+    let before = order.byteCount
+    #expect(try store.removeAllExpired() == 2700)
+    #expect(try store.keys().map(Self.number) == Array(stride(from: 0, to: 3000, by: 10)))
+    for number in stride(from: 0, to: 3000, by: 10) { try store.remove(Self.key(number)) }
+    #expect(before > 0 && order.byteCount == 0)
+  }
+
   @Test func anEmptiedKeyspaceBeginsAnew() throws {
     let store = try Machine().open()
     let space = try store.keyspace("s")

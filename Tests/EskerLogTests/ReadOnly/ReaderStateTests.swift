@@ -1,3 +1,4 @@
+import EskerFormat
 import EskerPlatform
 import EskerTestSupport
 import EskerTools
@@ -668,6 +669,23 @@ import Testing
         try expectSame(reader, writer, "round \(round)")
       }
     }
+    #expect(bench.events.damage.isEmpty)
+  }
+
+  /// Its writer was killed while it wrote it; the next one cuts it off, and gives its number to no other.
+  @Test func theNumberOfARecordThatIsHalfThereIsSkipped() throws {
+    let writer = try bench.openWriter()
+    try writer.put("1", forKey: "a")
+    let reader = try bench.openReader()
+    let (tail, start) = (try #require(writer.probe.tail), try #require(writer.probe.tailEnd))
+    try writer.put("half", forKey: "half")
+    tail.store(0, at: start + RecordLayout.headerLength)
+    writer.probe.kill()
+    let next = try bench.openWriter()
+    try next.put("2", forKey: "a")
+    #expect(next.lastSequence.rawValue == 3)
+    try reader.refresh()
+    try expectSame(reader, next)
     #expect(bench.events.damage.isEmpty)
   }
 
