@@ -16,19 +16,26 @@ extension Writer {
     var (bucket, isWhole) = (0, true)
     var entries: [IndexEntry] = []
     while bucket < keydir.bucketCount {
-      let buckets = bucket..<bucket + Self.sliceLength
       entries.removeAll(keepingCapacity: true)
-      let pin = keydir.epochs.enter()
-      defer { keydir.epochs.exit(pin) }
-      isWhole =
-        try withLock { (state) throws(StoreError) in
-          try env.checkOpen()
-          return keydir.forEachEntry(inBuckets: buckets, state.keys) { entries.append($0) }
-        } && isWhole
-      body(entries)
+      isWhole = try takeSlice(bucket..<bucket + Self.sliceLength, &entries, body) && isWhole
       bucket += Self.sliceLength
       letOthersIn()
     }
+    return isWhole
+  }
+
+  private func takeSlice(
+    _ buckets: Range<Int>,
+    _ entries: inout [IndexEntry],
+    _ body: ([IndexEntry]) -> Void
+  ) throws(StoreError) -> Bool {
+    let pin = keydir.epochs.enter()
+    defer { keydir.epochs.exit(pin) }
+    let isWhole = try withLock { (state) throws(StoreError) -> Bool in
+      try env.checkOpen()
+      return keydir.forEachEntry(inBuckets: buckets, state.keys) { entries.append($0) }
+    }
+    body(entries)
     return isWhole
   }
 }

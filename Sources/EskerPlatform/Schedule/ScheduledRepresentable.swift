@@ -65,6 +65,7 @@
   }
 
   extension Bool: ScheduledRepresentable {}
+  extension UInt8: ScheduledRepresentable {}
   extension Int: ScheduledRepresentable {}
   extension UInt: ScheduledRepresentable {}
   extension Int32: ScheduledRepresentable {}

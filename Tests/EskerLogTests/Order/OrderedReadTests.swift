@@ -156,6 +156,7 @@ import Testing
     try space.put("v", forKey: Self.key(7))
     try reader.refresh()
     #expect(try mine.keys().map(Self.number) == [7])
+    #expect(throws: StoreError.readOnly) { try mine.removeAll(in: .prefix("nothing")) }
     try reader.close()
   }
 
