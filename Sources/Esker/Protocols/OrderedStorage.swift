@@ -6,9 +6,10 @@
 public protocol OrderedStorage<Key, Value>: EnumerableStorage where Key: OrderedStorageKey {
   /// Calls `body` with each key of a range and its entry, in order. No lock is held meanwhile: it may take its time.
   ///
-  /// An entry that cannot be read is given to `failure`, which may throw to end the enumeration.
+  /// An entry that cannot be decoded is given to `failure`, which may throw to end the enumeration. A damaged record ends it: what is
+  /// behind can be asked for by another range.
   ///
-  /// - Parameter limit: The most entries, those that cannot be read among them.
+  /// - Parameter limit: The most entries, those that cannot be decoded among them.
   /// - Throws: ``StorageError/unsupported(operation:view:)`` if what is behind has no order; ``StorageError/store(_:)``.
   /// - Complexity: O(log n) for the first entry, O(1) for each further one.
   func forEachEntry(

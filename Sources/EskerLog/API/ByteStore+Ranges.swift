@@ -4,7 +4,7 @@ extension ByteStore {
   /// The entries of a range in the order of their keys, copied.
   ///
   /// The first call that asks for a keyspace's keys in order gathers them, which takes a pass over the index; from then on they are kept in
-  /// order, as long as the store is open, at about 35 bytes and half a microsecond for each new key of 16 bytes. Keyspaces that are
+  /// order, as long as the store is open, at about 35 bytes and a microsecond for each new key of 16 bytes. Keyspaces that are
   /// never asked pay nothing.
   ///
   /// A key that is there during the whole call is seen once, with a value that it had meanwhile; one that comes or goes meanwhile may or
@@ -20,8 +20,8 @@ extension ByteStore {
   ///   - limit: The most entries.
   /// - Throws: ``StoreError/damaged(_:reason:)`` if one of the records is damaged, or one whose key nobody knows;
   ///   ``StoreError/failed(operation:path:errno:)`` if there is no memory for the keys.
-  /// - Complexity: O(log n) for the first entry, O(1) for each further one. The first time O(entries of the store), about a microsecond for
-  ///   each.
+  /// - Complexity: O(log n) for the first entry, O(1) for each further one. The first time O(entries of the store), one to two microseconds
+  ///   for each.
   public func entries(
     in range: KeyRange = .all,
     order: KeyRange.Direction = .ascending,
@@ -35,7 +35,8 @@ extension ByteStore {
     return found
   }
 
-  /// The keys of a range in order, copied; see ``entries(in:order:limit:)``. Values are not read.
+  /// The keys of a range in order, copied; see ``entries(in:order:limit:)``. Values are verified, and not
+  /// copied.
   public func keys(
     in range: KeyRange = .all,
     order: KeyRange.Direction = .ascending,
