@@ -222,6 +222,24 @@ extension AsyncStorage where Base: OrderedStorage {
   ) async throws(StorageError) -> (key: Base.Key, entry: Entry<Base.Value>)? {
     try await entries(in: range, order: .descending, limit: 1).first
   }
+
+  /// The number of entries in a range, which are looked up one by one.
+  public func count(in range: StorageRequest.Range<Base.Key>) async throws(StorageError) -> Int {
+    try await IOThreads.shared.run { [base] () throws(StorageError) in try base.count(in: range) }
+  }
+}
+
+extension AsyncStorage where Base: OrderedStorage & WritableStorage {
+  /// Removes the entries of a range one by one; returns how many there were.
+  @discardableResult
+  public func removeAll(
+    in range: StorageRequest.Range<Base.Key>,
+    durability: Durability? = nil
+  ) async throws(StorageError) -> Int {
+    try await IOThreads.shared.run { [base] () throws(StorageError) in
+      try base.removeAll(in: range, durability: durability)
+    }
+  }
 }
 
 extension AsyncStorage where Base: ClearableStorage {

@@ -86,13 +86,16 @@ extension OrderedStorage {
 }
 
 extension OrderedStorage where Self: WritableStorage {
-  /// Removes the entries of a range one by one; returns how many there were.
+  /// Removes the entries of a range one by one, each with that durability; returns how many there were.
   ///
   /// - Complexity: O(entries of the range).
   @discardableResult
-  public func removeAll(in range: StorageRequest.Range<Key>) throws(StorageError) -> Int {
+  public func removeAll(
+    in range: StorageRequest.Range<Key>,
+    durability: Durability? = nil
+  ) throws(StorageError) -> Int {
     var removed = 0
-    for key in try keys(in: range) where try removeValue(forKey: key) { removed += 1 }
+    for key in try keys(in: range) where try removeValue(forKey: key, durability: durability) { removed += 1 }
     return removed
   }
 }

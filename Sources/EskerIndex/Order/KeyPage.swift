@@ -261,12 +261,6 @@ struct KeyPage {
     }
   }
 
-  /// Keeps only the first keys.
-  func truncate(to newCount: Int) {
-    for index in newCount..<count { freed += size(length(index)) - Self.slotLength }
-    count = newCount
-  }
-
   /// Moves the keys together.
   private func compact() {
     unsafe withUnsafeTemporaryAllocation(byteCount: capacity, alignment: 16) { copy in

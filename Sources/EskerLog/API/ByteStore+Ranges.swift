@@ -151,5 +151,5 @@ extension ByteStore {
   }
 }
 
-/// The number of removals in a batch: some tens of microseconds under the writer's lock.
+/// The number of removals in a batch: other writers wait for all of one.
 private let removalsAtOnce = 256

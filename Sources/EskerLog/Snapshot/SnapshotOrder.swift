@@ -1,3 +1,5 @@
+internal import EskerIndex
+
 /// The keys of one keyspace in a snapshot, in order: sorted once, as nothing changes.
 final class SnapshotOrder: Sendable {
   private struct Row {
@@ -27,7 +29,10 @@ final class SnapshotOrder: Sendable {
     }
     // Safety: the array does not change while it is lent, and each range is within it.
     unsafe bytes.withUnsafeBytes { bytes in
-      rows.sort { left, right in unsafe bytes[left.key].lexicographicallyPrecedes(bytes[right.key]) }
+      rows.sort { left, right in
+        let left = unsafe UnsafeRawBufferPointer(rebasing: bytes[left.key])
+        return unsafe KeyTree.compare(left, UnsafeRawBufferPointer(rebasing: bytes[right.key])) < 0
+      }
     }
     (self.bytes, self.rows, self.damaged) = (bytes, rows, damaged)
   }

@@ -85,20 +85,24 @@ public struct KeyRange: Sendable, Hashable {
   /// Whether a key is in the range.
   public func contains(_ key: borrowing some ByteSource & ~Copyable & ~Escapable) -> Bool {
     let key = End(key, isIncluded: true).key
-    if let lower, key.precedes(lower.key) || key == lower.key && !lower.isIncluded { return false }
-    if let upper, upper.key.precedes(key) || key == upper.key && !upper.isIncluded { return false }
+    if let lower, key.lexicographicallyPrecedes(lower.key) || key == lower.key && !lower.isIncluded { return false }
+    if let upper, upper.key.lexicographicallyPrecedes(key) || key == upper.key && !upper.isIncluded { return false }
     return true
   }
 
   private func with(lower end: End) -> KeyRange {
-    if let lower, end.key.precedes(lower.key) || end.key == lower.key && !lower.isIncluded { return self }
+    if let lower, end.key.lexicographicallyPrecedes(lower.key) || end.key == lower.key && !lower.isIncluded {
+      return self
+    }
     var range = self
     range.lower = end
     return range
   }
 
   private func with(upper end: End) -> KeyRange {
-    if let upper, upper.key.precedes(end.key) || end.key == upper.key && !upper.isIncluded { return self }
+    if let upper, upper.key.lexicographicallyPrecedes(end.key) || end.key == upper.key && !upper.isIncluded {
+      return self
+    }
     var range = self
     range.upper = end
     return range
@@ -110,9 +114,4 @@ extension KeyRange.End {
   fileprivate init(_ key: borrowing some ByteSource & ~Copyable & ~Escapable, isIncluded: Bool) {
     self.init(key: key.withBytes { unsafe $0.withUnsafeBytes { unsafe [UInt8]($0) } }, isIncluded: isIncluded)
   }
-}
-
-extension [UInt8] {
-  /// Whether it comes before another key.
-  func precedes(_ other: [UInt8]) -> Bool { lexicographicallyPrecedes(other) }
 }

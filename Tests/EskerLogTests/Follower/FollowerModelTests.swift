@@ -104,7 +104,7 @@ extension FollowerModelTests {
         guard try reader.snapshot().contents(of: name) == contents, try mine.count() == its.count() else {
           throw wrong("keyspace '\(name)' differs")
         }
-        let keys = contents.keys.sorted { $0.precedes($1) }
+        let keys = contents.keys.sorted { $0.lexicographicallyPrecedes($1) }
         guard try mine.keys() == keys, try its.keys(order: .descending) == keys.reversed() else {
           throw wrong("keyspace '\(name)' differs in order")
         }

@@ -14,7 +14,7 @@ extension History {
     let contents = model.contents(of: space)
     // Another key each time: whatever the history, all get their turn.
     for range in ranges(around: keys[Int(model.lastSequence) % keys.count]) {
-      let expected = contents.filter { range.contains($0.key) }.sorted { $0.key.precedes($1.key) }
+      let expected = contents.filter { range.contains($0.key) }.sorted { $0.key.lexicographicallyPrecedes($1.key) }
       let found = try keyspace.entries(in: range)
       try require(found.map(\.key) == expected.map(\.key), "'\(space)' has \(found.map(\.key)) in \(range)")
       try require(found.map(\.value) == expected.map(\.value), "'\(space)' has other values in \(range)")
@@ -30,7 +30,7 @@ extension History {
   func checkOrder(of snapshot: Snapshot, in space: String, _ contents: [[UInt8]: [UInt8]]) throws {
     let keyspace = try keyspace(space)
     for range in ranges(around: keys[Int(model.lastSequence) % keys.count]) {
-      let expected = contents.filter { range.contains($0.key) }.sorted { $0.key.precedes($1.key) }
+      let expected = contents.filter { range.contains($0.key) }.sorted { $0.key.lexicographicallyPrecedes($1.key) }
       let found = try snapshot.entries(in: keyspace, range).map { ($0.keyspace, try $0.key(), try $0.value()) }
       try require(found.map(\.1) == expected.map(\.key), "a snapshot of '\(space)' has \(found.map(\.1)) in \(range)")
       try require(found.map(\.2) == expected.map(\.value), "a snapshot of '\(space)' has other values in \(range)")

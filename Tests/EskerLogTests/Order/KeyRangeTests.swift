@@ -11,10 +11,10 @@ import Testing
   @Test func endsAreIncludedAsTheirNamesSay() {
     for key in Self.keys {
       for other in Self.keys {
-        #expect(KeyRange.from(key).contains(other) == !other.precedes(key))
-        #expect(KeyRange.after(key).contains(other) == key.precedes(other))
-        #expect(KeyRange.upTo(key).contains(other) == other.precedes(key))
-        #expect(KeyRange.through(key).contains(other) == !key.precedes(other))
+        #expect(KeyRange.from(key).contains(other) == !other.lexicographicallyPrecedes(key))
+        #expect(KeyRange.after(key).contains(other) == key.lexicographicallyPrecedes(other))
+        #expect(KeyRange.upTo(key).contains(other) == other.lexicographicallyPrecedes(key))
+        #expect(KeyRange.through(key).contains(other) == !key.lexicographicallyPrecedes(other))
         #expect(KeyRange.prefix(key).contains(other) == other.starts(with: key), "\(other) and the prefix \(key)")
         #expect(KeyRange.all.contains(other))
       }

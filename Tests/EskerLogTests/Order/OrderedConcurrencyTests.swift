@@ -73,6 +73,34 @@ import Testing
     #expect(errors.isEmpty, "\(errors)")
   }
 
+  /// Also the one that gathers the keys, and removals of ranges: they get all, or the error that a get has then.
+  @Test func aCloseEndsScans() throws {
+    for round in 0..<Rounds.count(20, thorough: 500) {
+      let directory = try TemporaryDirectory()
+      let store = try Self.open(directory)
+      for number in 0..<1000 { try store.put("v", forKey: Self.key(number)) }
+      let begun = Atomic<Int>(0)
+      let errors = try onThreads(4) { thread in
+        begun.add(1, ordering: .relaxed)
+        while begun.load(ordering: .relaxed) < 4 {}
+        if thread == 0 {
+          if round % 2 == 0 { _ = try store.first() }
+          return try store.close()
+        }
+        do throws(StoreError) {
+          while true {
+            let keys = try store.keys()
+            #expect(keys.count == 1000)
+            try store.put("w", forKey: Self.key(thread))
+          }
+        } catch {
+          #expect(error == .closed)
+        }
+      }
+      #expect(errors.isEmpty, "\(errors)")
+    }
+  }
+
   @Test func severalTakeFromOneQueueAndNobodyTakesTwice() throws {
     let directory = try TemporaryDirectory()
     let store = try Self.open(directory)

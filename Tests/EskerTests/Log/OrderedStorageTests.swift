@@ -97,6 +97,9 @@ import Testing
     #expect(try await numbers.async.entries(in: .upTo(0), order: .descending, limit: 2).map(\.entry.value) == [-1, -2])
     #expect(try await numbers.async.first()?.key == -5)
     #expect(try await numbers.async.last(in: .upTo(-2))?.key == -3)
+    #expect(try await numbers.async.count(in: .from(0)) == 5)
+    #expect(try await numbers.async.removeAll(in: .from(0)) == 5)
+    #expect(try numbers.last()?.key == -1)
     try store.close()
   }
 
