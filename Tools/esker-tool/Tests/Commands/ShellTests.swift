@@ -119,15 +119,15 @@ import Testing
 
   // MARK: On a terminal
 
-  @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/tmux")))
+  @Test(.enabled(if: TmuxSession.isInstalled))
   func linesAreEditedRecalledAndCompletedOnATerminal() throws {
     _ = try scratch.run("put", scratch.store, "austria", "Wien")
     _ = try scratch.run("put", scratch.store, "z", "1", "--keyspace", "scores")
-    let result = try scratch.shell(
+    let result = try TmuxSession.run(
+      columns: 60,
+      rows: 30,
+      environment: "ESKER_HISTORY='$1.history'",
       #"""
-      s="$1.tmux"; t() { tmux -S "$s" "$@"; }
-      t -f /dev/null new-session -d -x 60 -y 30 "ESKER_HISTORY='$1.history' PS1='done> ' sh"
-      await() { n=0; until t capture-pane -p | grep -q "$1"; do n=$((n+1)); [ $n -lt 300 ] || break; sleep 0.1; done; }
       t send-keys "'$0' shell '$1'" Enter; await '^store>'
       t send-keys 'ge' Tab 'au' Tab Enter; await '^Wien'
       t send-keys Up C-a M-f C-k ' at' Left Left Left Right Right Right BSpace t Enter; await '^Vienna'
@@ -139,10 +139,10 @@ import Testing
       t send-keys C-d; await 'done> *$'
       t send-keys 'stty -a | grep -o " icanon"' Enter; await '^ icanon'
       t capture-pane -p
-      t kill-server
-      """#
+      """#,
+      in: scratch
     )
-    #expect(result.text.contains("store> get austria\nWien\n"), "\(result.text)")
+    #expect(result.text.contains("store> get austria\nWien\n"), "\(result.text) \(result.errors)")
     #expect(result.text.contains("store> get at\nVienna\n"), "\(result.text)")
     #expect(result.text.contains("store> count --keyspace scores\n1\n"), "\(result.text)")
     #expect(result.text.contains("\nZürich 東京\n"), "\(result.text)")

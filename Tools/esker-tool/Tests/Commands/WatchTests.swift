@@ -92,16 +92,14 @@ import Testing
   }
 
   /// A real terminal, as tmux has it: the screen is written over, cut to its size, and nothing is left to restore.
-  @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/tmux")))
+  @Test(.enabled(if: TmuxSession.isInstalled))
   func theScreenFitsItsTerminalAndIsLeftAsItWas() throws {
     let scratch = try Scratch()
     _ = try scratch.run("put", scratch.store, "a", "1")
-    let result = try scratch.shell(
+    let result = try TmuxSession.run(
+      columns: 60,
+      rows: 20,
       #"""
-      s="$1.tmux"; t() { tmux -S "$s" "$@"; }
-      t -f /dev/null new-session -d -x 60 -y 20 "PS1='done> ' sh"
-      # For at most twenty minutes, which is never but for what does not come.
-      await() { n=0; until t capture-pane -p | grep -q "$1"; do n=$((n+1)); [ $n -lt 12000 ] || break; sleep 0.1; done; }
       t send-keys "'$0' watch '$1' --interval 100ms" Enter
       await 'segments'
       t resize-window -x 20 -y 6; await '^keys       1'
@@ -111,8 +109,8 @@ import Testing
       t send-keys 'echo all is well' Enter; await '^all is well'
       t display-message -p '#{cursor_flag} #{alternate_on}'
       t capture-pane -p
-      t kill-server
-      """#
+      """#,
+      in: scratch
     )
     let parts = result.text.split(separator: "======\n", maxSplits: 1)
     let narrow = parts.first.map { $0.split(separator: "\n") } ?? []
@@ -120,6 +118,6 @@ import Testing
     #expect(narrow.count <= 6 && narrow.first?.hasPrefix("/") == true, "\(result.text)")
     let after = parts.last.map(String.init) ?? ""
     #expect(after.hasPrefix("1 0\n"), "\(after)")
-    #expect(after.contains("\nall is well\n"))
+    #expect(after.contains("\nall is well\n"), "\(result.text) \(result.errors)")
   }
 }
