@@ -9,7 +9,7 @@ extension Date: StorageKey {
     KeyTransformer(
       id: "date",
       lend: { key, body in lendBytes(of: key.ordered.bigEndian, to: body) },
-      decode: { bytes in try Date(ordered: UInt64(bigEndian: try bytes.load(as: UInt64.self))) }
+      decode: { bytes in try date(ordered: UInt64(bigEndian: try bytes.load(as: UInt64.self))) }
     )
   }
 
@@ -17,29 +17,15 @@ extension Date: StorageKey {
   public func held(by keys: KeyTransformer<Date>) -> UInt64 { ordered }
 
   /// The bytes as one number; nil if no date has them.
-  public static func held(from bytes: RawSpan) -> UInt64? {
-    guard let number = try? UInt64(bigEndian: bytes.load(as: UInt64.self)) else { return nil }
-    return (try? Date(ordered: number)) == nil ? nil : number
-  }
+  public static func held(from bytes: RawSpan) -> UInt64? { Double.held(from: bytes) }
 
   /// The date that the number stands for.
-  public static func key(of held: UInt64, by keys: KeyTransformer<Date>) throws -> Date { try Date(ordered: held) }
+  public static func key(of held: UInt64, by keys: KeyTransformer<Date>) throws -> Date { try date(ordered: held) }
 
-  /// The seconds since 2001 as IEEE 754, turned so that unsigned numbers compare as the instants do: the sign bit is inverted, and all
-  /// other bits too where it was set.
-  private var ordered: UInt64 {
-    var seconds = timeIntervalSinceReferenceDate
-    // Each is one key: zero, which has two signs, and what is not a number, which has many forms. That comes last. It is not refused,
-    // since Foundation cannot show it in an error: its description ends the program.
-    if seconds == 0 { seconds = 0 }
-    if seconds.isNaN { seconds = .nan }
-    return seconds.bitPattern ^ (seconds.sign == .minus ? .max : 1 << 63)
+  private static func date(ordered number: UInt64) throws -> Date {
+    guard let seconds = Double(ordered: number) else { throw TransformerError.malformed("no date has these bytes") }
+    return Date(timeIntervalSinceReferenceDate: seconds)
   }
 
-  /// The date that becomes that number.
-  private init(ordered number: UInt64) throws {
-    let bits = number ^ (number >> 63 == 0 ? .max : 1 << 63)
-    self.init(timeIntervalSinceReferenceDate: Double(bitPattern: bits))
-    if ordered != number { throw TransformerError.malformed("no date has these bytes") }
-  }
+  private var ordered: UInt64 { timeIntervalSinceReferenceDate.ordered }
 }

@@ -92,3 +92,19 @@ extension UInt64: StorageKey {
   /// 8 bytes in the order of the numbers.
   public static var keyTransformer: KeyTransformer<UInt64> { .ordered }
 }
+
+extension Int128: StorageKey {
+  /// Itself.
+  public typealias Held = Int128
+
+  /// 16 bytes in the order of the numbers.
+  public static var keyTransformer: KeyTransformer<Int128> { .ordered }
+}
+
+extension UInt128: StorageKey {
+  /// Itself.
+  public typealias Held = UInt128
+
+  /// 16 bytes in the order of the numbers.
+  public static var keyTransformer: KeyTransformer<UInt128> { .ordered }
+}

@@ -49,6 +49,26 @@ extension UUID: StorageKey {
   }
 }
 
+extension Bool: StorageKey {
+  /// Itself.
+  public typealias Held = Bool
+
+  /// One byte, 0 or 1.
+  public static var keyTransformer: KeyTransformer<Bool> {
+    let values = Transformer<Bool>.byte
+    return KeyTransformer(id: values.id, lend: values.lending, decode: values.decoding)
+  }
+
+  /// The key itself.
+  public func held(by keys: KeyTransformer<Bool>) -> Bool { self }
+
+  /// The key with that byte; nil if there is none.
+  public static func held(from bytes: RawSpan) -> Bool? { try? keyTransformer.decode(bytes) }
+
+  /// The key itself.
+  public static func key(of held: Bool, by keys: KeyTransformer<Bool>) -> Bool { held }
+}
+
 extension StorageKey where Self: RawRepresentable, RawValue: StorageKey {
   /// The form of the raw value.
   public static var keyTransformer: KeyTransformer<Self> { .rawValue }

@@ -2,8 +2,8 @@ public import Foundation
 
 /// A type whose values can be keys.
 ///
-/// `String`, the integers, `UUID`, `Date`, `Data` and `[UInt8]` are. A type that is `Codable` or `RawRepresentable` over one of them
-/// needs no more than the conformance; a ``CompositeKey`` is made of several.
+/// `String`, the integers, `Double`, `Bool`, `UUID`, `Date`, `Data` and `[UInt8]` are. A type that is `Codable` or `RawRepresentable` over
+/// one of them needs no more than the conformance; a ``CompositeKey`` is made of several.
 ///
 /// **Keys are compared by their bytes**, everywhere: two are the same key if ``keyTransformer`` makes the same bytes of them,
 /// whatever `==` says. Memory compares ``Held`` keys instead, which are equal if the bytes are.

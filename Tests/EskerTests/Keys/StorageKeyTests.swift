@@ -20,6 +20,37 @@ import Testing
     #expect(try bytes(Int8(-128)) == [0])
   }
 
+  @Test func wideIntegersHaveTheOrderOfTheirNumbers() throws {
+    let numbers = [Int128.min, -(1 << 100), Int128(Int64.min), -1, 0, 1, Int128(UInt64.max) + 1, .max]
+    for (left, right) in zip(numbers, numbers.dropFirst()) {
+      #expect(try bytes(left).lexicographicallyPrecedes(try bytes(right)), "\(left) \(right)")
+      #expect(try comesBack(left) && comesBack(right))
+      #expect(try bytes(left).withBytes { Int128.held(from: $0) } == left)
+    }
+    #expect(try bytes(UInt128(258)) == [UInt8](repeating: 0, count: 14) + [1, 2])
+    #expect(try comesBack(UInt128.max))
+  }
+
+  @Test func doublesHaveTheOrderOfTheirNumbersAndBooleansTheirs() throws {
+    var generator = SeededGenerator(seed: 20_261_129)
+    var numbers = [-Double.infinity, -1, -Double.leastNonzeroMagnitude, 0, Double.leastNonzeroMagnitude, 1, .infinity]
+    for _ in 0..<500 { numbers.append(Double.random(in: -1e11...1e11, using: &generator)) }
+    for (left, right) in zip(numbers, numbers.shuffled(using: &generator)) {
+      #expect(try bytes(left).lexicographicallyPrecedes(bytes(right)) == (left < right), "\(left) \(right)")
+      let held = left.held(by: Double.keyTransformer)
+      #expect(try bytes(left).withBytes { Double.held(from: $0) } == held)
+      #expect(try comesBack(left) && Double.key(of: held, by: Double.keyTransformer) == left)
+    }
+    #expect(try bytes(-0.0) == bytes(0.0))
+    #expect(try bytes(Double.infinity).lexicographicallyPrecedes(bytes(Double.nan)))
+    #expect(throws: TransformerError.self) {
+      try Double.keyTransformer.decode([0x7F] + [UInt8](repeating: 0xFF, count: 7))
+    }
+    #expect(try bytes(false) == [0] && bytes(true) == [1])
+    #expect(try comesBack(true) && [2].withBytes { Bool.held(from: $0) } == nil)
+    #expect(throws: TransformerError.self) { try Bool.keyTransformer.decode([2]) }
+  }
+
   @Test func datesHaveTheOrderOfTheirInstants() throws {
     var generator = SeededGenerator(seed: 20_261_128)
     var seconds = [-Double.infinity, -Double.greatestFiniteMagnitude, -1, -Double.leastNonzeroMagnitude, 0]

@@ -28,18 +28,19 @@ extension StoredForm {
       let pattern = pattern(of: bytes, mostSignificantFirst: place == .keys)
       guard isSigned else { return "\(pattern)" }
       let turned = place == .keys ? pattern ^ signBit(length) : pattern
-      let shift = Int64(64 - 8 * length)
-      return "\((Int64(bitPattern: turned) << shift) >> shift)"
-    case .float(bytes: 4):
+      let shift = 128 - 8 * length
+      return "\((Int128(bitPattern: turned) << shift) >> shift)"
+    case .float(_, .keys): return (try? Double.keyTransformer.decode(bytes)).map { "\($0)" }
+    case .float(bytes: 4, .values):
       return bytes.count == 4 ? "\(Float(bitPattern: UInt32(pattern(of: bytes))))" : nil
-    case .float:
-      return bytes.count == 8 ? "\(Double(bitPattern: pattern(of: bytes)))" : nil
+    case .float(_, .values):
+      return bytes.count == 8 ? "\(Double(bitPattern: UInt64(pattern(of: bytes))))" : nil
     case .bool:
       return bytes == [0] ? "false" : bytes == [1] ? "true" : nil
     case .date(.keys): return (try? Date.keyTransformer.decode(bytes)).map { instant(of: $0) }
     case .date(.values):
       guard bytes.count == 8 else { return nil }
-      return instant(of: Date(timeIntervalSinceReferenceDate: Double(bitPattern: pattern(of: bytes))))
+      return instant(of: Date(timeIntervalSinceReferenceDate: Double(bitPattern: UInt64(pattern(of: bytes)))))
     case .uuid: return (try? UUID.keyTransformer.decode(bytes))?.uuidString
     case .cbor: return CBORText.json(of: bytes, isMarked: isMarked)
     case .composite(let forms): return CompositeText.text(of: bytes, forms)
@@ -62,11 +63,13 @@ extension StoredForm {
         return nil
       }
       return littleEndian(pattern, length, isReversed: place == .keys)
-    case .float(bytes: 4): return Float(text).map { littleEndian(UInt64($0.bitPattern), 4) }
-    case .float: return Double(text).map { littleEndian($0.bitPattern, 8) }
+    case .float(_, .keys): return Double(text).flatMap { try? Double.keyTransformer.encode($0) }
+    case .float(bytes: 4, .values): return Float(text).map { littleEndian(UInt128($0.bitPattern), 4) }
+    case .float(_, .values): return Double(text).map { littleEndian(UInt128($0.bitPattern), 8) }
     case .bool: return text == "true" ? [1] : text == "false" ? [0] : nil
     case .date(.keys): return parseInstant(text).flatMap { try? Date.keyTransformer.encode($0) }
-    case .date(.values): return parseInstant(text).map { littleEndian($0.timeIntervalSinceReferenceDate.bitPattern, 8) }
+    case .date(.values):
+      return parseInstant(text).map { littleEndian(UInt128($0.timeIntervalSinceReferenceDate.bitPattern), 8) }
     case .uuid: return UUID(uuidString: text).flatMap { try? UUID.keyTransformer.encode($0) }
     case .json: return JSONCursor.isDocument(Array(text.utf8).span) ? Array(text.utf8) : nil
     case .cbor: return CBORFromJSON.bytes(of: Array(text.utf8).span)
@@ -118,26 +121,26 @@ func instant(of date: Date) -> String {
 }
 
 /// The sign bit of an integer of so many bytes, which keys have turned over.
-private func signBit(_ length: Int) -> UInt64 { 1 << UInt64(8 * length - 1) }
+private func signBit(_ length: Int) -> UInt128 { 1 << UInt128(8 * length - 1) }
 
-private func signedPattern(_ text: String, _ length: Int, _ place: StoredForm.Place) -> UInt64? {
-  let shift = Int64(64 - 8 * length)
-  guard let number = Int64(text), (number << shift) >> shift == number else { return nil }
-  return UInt64(bitPattern: number) ^ (place == .keys ? signBit(length) : 0)
+private func signedPattern(_ text: String, _ length: Int, _ place: StoredForm.Place) -> UInt128? {
+  let shift = 128 - 8 * length
+  guard let number = Int128(text), (number << shift) >> shift == number else { return nil }
+  return UInt128(bitPattern: number) ^ (place == .keys ? signBit(length) : 0)
 }
 
-private func unsignedPattern(_ text: String, _ length: Int) -> UInt64? {
-  let shift = UInt64(64 - 8 * length)
-  guard let number = UInt64(text), (number << shift) >> shift == number else { return nil }
+private func unsignedPattern(_ text: String, _ length: Int) -> UInt128? {
+  let shift = 128 - 8 * length
+  guard let number = UInt128(text), (number << shift) >> shift == number else { return nil }
   return number
 }
 
-/// Up to eight bytes as a number.
-private func pattern(of bytes: [UInt8], mostSignificantFirst: Bool = false) -> UInt64 {
-  (mostSignificantFirst ? bytes : bytes.reversed()).reduce(0) { $0 << 8 | UInt64($1) }
+/// Up to 16 bytes as a number.
+private func pattern(of bytes: [UInt8], mostSignificantFirst: Bool = false) -> UInt128 {
+  (mostSignificantFirst ? bytes : bytes.reversed()).reduce(0) { $0 << 8 | UInt128($1) }
 }
 
-private func littleEndian(_ pattern: UInt64, _ length: Int, isReversed: Bool = false) -> [UInt8] {
-  let bytes = (0..<length).map { UInt8(truncatingIfNeeded: pattern >> UInt64(8 * $0)) }
+private func littleEndian(_ pattern: UInt128, _ length: Int, isReversed: Bool = false) -> [UInt8] {
+  let bytes = (0..<length).map { UInt8(truncatingIfNeeded: pattern >> UInt128(8 * $0)) }
   return isReversed ? bytes.reversed() : bytes
 }

@@ -15,8 +15,8 @@ indirect enum StoredForm: Equatable {
   /// Values that are the text of JSON.
   case json
   case integer(bytes: Int, isSigned: Bool, Place)
-  /// IEEE 754, of 4 or 8 bytes.
-  case float(bytes: Int)
+  /// IEEE 754, of 4 or 8 bytes; keys have 8, in the order of the numbers.
+  case float(bytes: Int, Place)
   case bool
   /// Seconds since 2001; those of keys have the order of the instants.
   case date(Place)
@@ -50,8 +50,8 @@ indirect enum StoredForm: Equatable {
     case "date": self = .date(place)
     case "uuid": self = .uuid
     case "cbor": self = .cbor
-    case "float32": self = .float(bytes: 4)
-    case "float64": self = .float(bytes: 8)
+    case "float32" where place == .values: self = .float(bytes: 4, place)
+    case "float64": self = .float(bytes: 8, place)
     case let name?: self = Self.integer(name, place) ?? .raw
     case nil: self = .raw
     }
@@ -70,7 +70,7 @@ indirect enum StoredForm: Equatable {
   private static func integer(_ name: String, _ place: Place) -> StoredForm? {
     let isSigned = name.hasPrefix("int")
     guard isSigned || name.hasPrefix("uint"), let bits = Int(name.dropFirst(isSigned ? 3 : 4)),
-      [8, 16, 32, 64].contains(bits)
+      [8, 16, 32, 64].contains(bits) || bits == 128 && place == .keys
     else { return nil }
     return .integer(bytes: bits / 8, isSigned: isSigned, place)
   }
