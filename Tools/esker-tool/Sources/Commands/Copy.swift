@@ -10,7 +10,7 @@ struct Copy: KeyspaceCommand, JSONPrinting {
       target is created if there is nothing; what it has under the same keys is replaced, and all else stays. A store that is \
       read may be in use. Give the same store twice to copy from one of its keyspaces to another.
 
-      --prefix, --match, --where and --limit choose entries as they do for "list". For all of a store as it is, "backup" is \
+      --prefix, --from, --to, --match, --where and --limit choose entries as they do for "list". For all of a store as it is, "backup" is \
       faster.
 
       Examples:
@@ -77,7 +77,8 @@ struct Copy: KeyspaceCommand, JSONPrinting {
   private func copy(_ source: LogStore, to target: LogStore, _ summary: inout (entries: Int, bytes: Int)) throws -> Bool
   {
     let name = try keyspace.name(in: source)
-    let filter = EntryFilter(selection, encoding.keyEncoding, EntryForms(of: source, decoding.decode))
+    let chosen = EntryForms(of: source, decoding.decode)
+    let filter = try EntryFilter(selection, encoding.keyEncoding, chosen, in: source.keyspaces(name))
     var forms = EntryForms(of: source, .auto)
     var places = LoadTarget(target.default)
     let isPart = selection.limit != nil

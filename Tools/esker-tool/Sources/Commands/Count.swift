@@ -7,7 +7,7 @@ struct Count: ScopeCommand, JSONPrinting {
     abstract: "Print how many keys there are.",
     discussion: """
       Counts what "get" would find: a key whose value has expired is not counted. Of a store whose values do not expire, that \
-      takes no time. --prefix, --match and --where count some, as "list" shows them, and read every entry for it; --limit \
+      takes no time. --prefix, --from, --to, --match and --where count some, as "list" shows them, and read every entry for it; --limit \
       stops at a number, as in "are there a hundred?". --all-keyspaces prints a line for each keyspace that has some, with a tab \
       and its name, and the sum at the end.
 
@@ -37,12 +37,13 @@ struct Count: ScopeCommand, JSONPrinting {
       var tally = KeyspaceTally()
       var isIntact = true
       if selection.isEverything {
-        for name in try name.map({ [$0] }) ?? [""] + store.keyspaceNames {
+        for name in try store.keyspaces(name) {
           tally.add(name, try store.keyspace(name).count())
         }
       } else {
         Interruption.install()
-        let filter = EntryFilter(selection, encoding.keyEncoding, EntryForms(of: store, decoding.decode))
+        let forms = EntryForms(of: store, decoding.decode)
+        let filter = try EntryFilter(selection, encoding.keyEncoding, forms, in: store.keyspaces(name))
         let total = selection.limit == nil ? try scope.count(in: store) : nil
         let progress = Progress("counting", of: "keys", total: total, isQuiet: self.store.quiet)
         defer { progress.clear() }

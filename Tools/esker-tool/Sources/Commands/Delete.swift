@@ -8,7 +8,7 @@ struct Delete: ScopeCommand {
     discussion: """
       Absent keys are skipped; the exit code is 1 if none of the keys existed.
 
-      Without keys, --prefix, --match and --where choose what is removed, as they do for "list", and the number is printed; \
+      Without keys, --prefix, --from, --to, --match and --where choose what is removed, as they do for "list", and the number is printed; \
       --dry-run says how many there are, and removes none. An entry that is written meanwhile stays. With \
       --all-keyspaces, it asks first on a terminal, unless --yes says not to. "clear" removes all.
 
@@ -45,7 +45,7 @@ struct Delete: ScopeCommand {
   func validate() throws {
     if keys.isEmpty, !selection.isChoosy {
       throw ValidationError(
-        "Name keys, or choose some with --prefix, --match, --where or --expiring-within; clear removes all."
+        "Name keys, or choose some with --prefix, --from, --to, --match, --where or --expiring-within; clear removes all."
       )
     }
     if !keys.isEmpty, !selection.isEverything { throw ValidationError("Name keys, or choose some, not both.") }
@@ -87,8 +87,14 @@ struct Delete: ScopeCommand {
     _ progress: Progress,
     _ body: (borrowing Snapshot.Entry) throws -> Void
   ) throws -> Bool {
-    let filter = EntryFilter(selection, encoding.keyEncoding, EntryForms(of: store, .auto))
-    return try forEachEntry(of: store, in: scope.name(in: store), progress, taking: filter, body)
+    let name = try scope.name(in: store)
+    let filter = try EntryFilter(
+      selection,
+      encoding.keyEncoding,
+      EntryForms(of: store, .auto),
+      in: store.keyspaces(name)
+    )
+    return try forEachEntry(of: store, in: name, progress, taking: filter, body)
   }
 
   private func removeNamed() throws {

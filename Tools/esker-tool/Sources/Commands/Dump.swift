@@ -24,7 +24,7 @@ struct Dump: KeyspaceCommand, JSONPrinting {
 
       binary: the whole store, with checksums and the default expiry of its keyspaces.
 
-      --prefix, --match, --where, --limit and --sort choose and order entries as they do for "list", in all formats but the \
+      --prefix, --from, --to, --match, --where, --limit and --sort choose and order entries as they do for "list", in all formats but the \
       binary one.
 
       An entry whose record is damaged is reported on standard error and skipped; the exit code is then 1. The binary stream \
@@ -99,8 +99,12 @@ struct Dump: KeyspaceCommand, JSONPrinting {
           let formatter = JSONEntries(namesKeyspaces: name == nil, encoding: encoding, forms)
           try write(store, name, formatter, &output, &summary)
         case .csv:
-          let keyspaces = try name.map { [$0] } ?? [""] + store.keyspaceNames
-          let formatter = CSVEntries(namesKeyspaces: name == nil, encoding: encoding, forms, of: keyspaces)
+          let formatter = try CSVEntries(
+            namesKeyspaces: name == nil,
+            encoding: encoding,
+            forms,
+            of: store.keyspaces(name)
+          )
           try write(store, name, formatter, &output, &summary)
         }
       }
@@ -135,7 +139,12 @@ struct Dump: KeyspaceCommand, JSONPrinting {
     var formatter = formatter
     let isPart = selection.limit != nil && order.sort == nil
     let count = isPart ? nil : try store.count(in: keyspace)
-    let filter = EntryFilter(selection, encoding, EntryForms(of: store, decoding.decode))
+    let filter = try EntryFilter(
+      selection,
+      encoding,
+      EntryForms(of: store, decoding.decode),
+      in: store.keyspaces(keyspace)
+    )
     let progress = Progress("writing", of: "entries", total: count, isQuiet: self.store.quiet)
     defer { progress.clear() }
     try output.write(formatter.header)

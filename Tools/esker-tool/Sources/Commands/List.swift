@@ -16,15 +16,17 @@ struct List: ScopeCommand, JSONPrinting {
       "--values", and \
       "valueBytes".
 
-      --prefix and --match look at keys as they are printed. --where looks into values that are JSON or CBOR: a path, a \
+      --prefix and --match look at keys as they are printed. --from and --to are keys, and take those from the one up to the \
+      other, which is left out: in the order of their bytes, which for numbers and dates is theirs. --where looks into values that are JSON or CBOR: a path, a \
       comparison and a value, where the path is made of names and places, as in address.city or tags[0], and a dot is the \
       whole value; numbers compare with numbers and texts with texts, what is not there is null, and ~ finds a part of a text, \
-      an element of a list or a name of a field. Every entry is read: there is no order to find them by. Memory does not grow \
+      an element of a list or a name of a field. Every entry is read. Memory does not grow \
       with the store, but with what --sort has to sort.
 
       Examples:
         esker list cities.esker --prefix a --limit 10
         esker list cities.esker --match 'U+1F98[0-5]' --sort key
+        esker list visits.esker --from 2026-11-01 --to 2026-12-01 --sort key
         esker list game.esker --keyspace boards --where 'squares[0] > 0'
         esker list cities.esker --values --sort value-size --reverse --limit 3
         esker list sessions.esker --expires --expiring-within 1h --sort expiry
@@ -75,7 +77,8 @@ struct List: ScopeCommand, JSONPrinting {
       var known = EntryForms(of: store, decoding.decode)
       // That of one keyspace is looked up only once.
       let only = name.map { known[$0] }
-      let filter = EntryFilter(selection, encoding.keyEncoding, EntryForms(of: store, decoding.decode))
+      let forms = EntryForms(of: store, decoding.decode)
+      let filter = try EntryFilter(selection, encoding.keyEncoding, forms, in: store.keyspaces(name))
       var output = BufferedOutput.standard()
       let isTerminal = output.isTerminal
       let total = selection.limit == nil || order.sort != nil ? try scope.count(in: store) : nil

@@ -36,6 +36,12 @@ struct EntryChoice: ParsableArguments {
 struct Selection: ParsableArguments {
   @OptionGroup var choice: EntryChoice
 
+  @Option(help: ArgumentHelp("Only this key and those behind it in order.", valueName: "key"))
+  var from: String?
+
+  @Option(help: ArgumentHelp("Only keys in front of this one in order.", valueName: "key"))
+  var to: String?
+
   @Option(
     help: ArgumentHelp("Only values that expire within this time from now, \(TimeToLive.help).", valueName: "duration")
   )
@@ -53,16 +59,40 @@ struct Selection: ParsableArguments {
   }
 
   /// Whether entries have to be looked at.
-  var isChoosy: Bool { choice.isChoosy || expiringWithin != nil }
+  var isChoosy: Bool { choice.isChoosy || hasEnds || expiringWithin != nil }
+
+  fileprivate var hasEnds: Bool { from != nil || to != nil }
 
   /// Whether it takes every entry.
   var isEverything: Bool { limit == nil && !isChoosy }
+
+  /// The keys that --from and --to take of each keyspace, which may have keys of a form of its own; nil: all.
+  fileprivate func ranges(
+    in keyspaces: [String],
+    _ forms: inout EntryForms,
+    _ encoding: ByteEncoding?
+  ) throws(ToolError) -> [String: KeyRange]? {
+    guard hasEnds else { return nil }
+    var ranges: [String: KeyRange] = [:]
+    for keyspace in keyspaces {
+      let form = forms[keyspace]
+      func bytes(_ key: String) throws(ToolError) -> [UInt8] {
+        try KeyEncodingOption.given(key, encoding).bytes(in: form.keys, named: form.keyName)
+      }
+      var range = KeyRange.all
+      if let from { range = range.from(try bytes(from)) }
+      if let to { range = range.upTo(try bytes(to)) }
+      ranges[keyspace] = range
+    }
+    return ranges
+  }
 }
 
 /// Decides for each entry whether it is taken.
 struct EntryFilter {
   /// Copies of the options: reading one of those takes as long as reading an entry.
   private let prefix: [UInt8]
+  private let ranges: [String: KeyRange]?
   private let match: Glob?
   private let conditions: [Condition]
   private let ignoresCase: Bool
@@ -76,24 +106,34 @@ struct EntryFilter {
   private var forms: EntryForms
   private var text = JSONWriter()
 
-  init(_ selection: Selection, _ keyEncoding: ByteEncoding?, _ forms: EntryForms) {
+  /// - Parameter keyspaces: Those whose entries come.
+  init(
+    _ selection: Selection,
+    _ keyEncoding: ByteEncoding?,
+    _ forms: EntryForms,
+    in keyspaces: [String]
+  ) throws(ToolError) {
     let now = Double(Options.Clock.system.now().millisecondsSince1970)
     let last = selection.expiringWithin.map { now + $0.duration.seconds * 1000 }
-    self.init(selection.choice, limit: selection.limit ?? .max, lastExpiry: last, keyEncoding, forms)
+    var forms = forms
+    let ranges = try selection.ranges(in: keyspaces, &forms, keyEncoding)
+    self.init(selection.choice, limit: selection.limit ?? .max, lastExpiry: last, ranges: ranges, keyEncoding, forms)
   }
 
   init(
     _ choice: EntryChoice,
     limit: Int = .max,
     lastExpiry: Double? = nil,
+    ranges: [String: KeyRange]? = nil,
     _ keyEncoding: ByteEncoding?,
     _ forms: EntryForms
   ) {
     ignoresCase = choice.ignoreCase
     match = ignoresCase ? choice.match?.ignoringCase : choice.match
     conditions = ignoresCase ? choice.conditions.map(\.ignoringCase) : choice.conditions
-    isChoosy = choice.isChoosy || lastExpiry != nil
+    isChoosy = choice.isChoosy || ranges != nil || lastExpiry != nil
     self.lastExpiry = lastExpiry
+    self.ranges = ranges
     looksAtKeys = choice.looksAtKeys
     self.limit = limit
     self.keyEncoding = keyEncoding
@@ -106,6 +146,10 @@ struct EntryFilter {
     guard isChoosy else { return true }
     if let lastExpiry {
       guard case .at(let time) = entry.expiry, Double(time.millisecondsSince1970) <= lastExpiry else { return false }
+    }
+    // Of a keyspace that has come since, nothing was meant.
+    if let ranges {
+      guard let range = ranges[entry.keyspace], range.contains(try entry.key()) else { return false }
     }
     let pair = forms[entry.keyspace]
     if looksAtKeys, !takes(key: try entry.key(), pair.keys) { return false }

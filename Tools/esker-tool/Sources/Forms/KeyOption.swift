@@ -27,9 +27,11 @@ struct KeyEncodingOption: ParsableArguments {
   }
 
   /// A key of an argument. What is no text in the given encoding is refused before a store is opened.
-  func given(_ key: String) throws(ToolError) -> Given {
-    guard let keyEncoding else { return .text(key) }
-    guard let bytes = keyEncoding.decode(Array(key.utf8).span) else { throw .notEncoded(key, keyEncoding) }
+  func given(_ key: String) throws(ToolError) -> Given { try Self.given(key, keyEncoding) }
+
+  static func given(_ key: String, _ encoding: ByteEncoding?) throws(ToolError) -> Given {
+    guard let encoding else { return .text(key) }
+    guard let bytes = encoding.decode(Array(key.utf8).span) else { throw .notEncoded(key, encoding) }
     return .bytes(bytes)
   }
 

@@ -186,6 +186,11 @@ extension ToolError {
 }
 
 extension LogStore {
+  /// The name of one keyspace; nil: of all of them.
+  func keyspaces(_ name: String?) throws(StoreError) -> [String] {
+    if let name { [name] } else { try [""] + keyspaceNames }
+  }
+
   /// How many keys a keyspace has; nil: all of them.
   func count(in keyspace: String?) throws(StoreError) -> Int {
     guard let keyspace else { return try totalCount() }

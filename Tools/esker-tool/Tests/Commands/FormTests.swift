@@ -46,12 +46,32 @@ import Testing
     return scratch
   }
 
+  @Test func endsOfARangeAreOfTheFormOfTheKeys() throws {
+    let scratch = try Scratch()
+    let store = try LogStore(at: scratch.store)
+    let numbers = try store.storage("numbers", key: Int.self, of: Int.self)
+    for number in [-300, -2, 0, 5, 40, 300] { try numbers.set(number, forKey: number) }
+    try store.close()
+    func listed(_ arguments: String...) throws -> [String] {
+      try scratch.run(["list", scratch.store, "--keyspace", "numbers", "--sort", "key"] + arguments).lines
+    }
+    #expect(try listed("--from=-2", "--to", "40") == ["-2", "0", "5"])
+    #expect(try listed("--from", "6") == ["40", "300"])
+    #expect(try listed("--to", "0", "--prefix=-3") == ["-300"])
+    let wrong = try scratch.run("list", scratch.store, "--keyspace", "numbers", "--from", "many")
+    #expect(wrong.status == 64 && wrong.errors.contains("many") && wrong.errors.contains("int64"))
+  }
+
   // MARK: Forms
 
   @Test(
     arguments: [
       ("int64", "42", "8000 0000 0000 002a"), ("int64", "-1", "7fff ffff ffff ffff"), ("int8", "-128", "00"),
       ("int16", "32767", "ffff"), ("uint8", "200", "c8"), ("uint64", "18446744073709551615", "ffff ffff ffff ffff"),
+      ("uint128", "340282366920938463463374607431768211455", "ffff ffff ffff ffff ffff ffff ffff ffff"),
+      ("int128", "-2", "7fff ffff ffff ffff ffff ffff ffff fffe"), ("float64", "-1.0", "400f ffff ffff ffff"),
+      ("float64", "0.5", "bfe0 0000 0000 0000"), ("bool", "true", "01"),
+      ("bool,float64", "false,0.0", "00ff 0001 8000 0000 0000 0000"),
       ("uint32", "1", "0000 0001"), ("uuid", id, "3f2504e0 4f89 11d3 9a0c 0305e82c3301"), ("utf8", "é", "c3a9"),
       ("json", #"{"a":1}"#, "7b22 6122 3a31 7d"), ("utf8,int8", "a,1", "6100 0181"),
       ("date", "2001-01-01T00:00:01.500Z", "bff8 0000 0000 0000"),

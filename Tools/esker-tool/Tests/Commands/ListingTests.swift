@@ -20,6 +20,31 @@ import Testing
     #expect(try scratch.run("list", scratch.store, "--prefix", "even:1", "--limit", "1000").lines.count == 5)
   }
 
+  @Test func fromOneKeyToAnotherAreThoseBetweenAndTheFirst() throws {
+    let scratch = try filled()
+    let store = scratch.store
+    let some = ["--from", "even:2", "--to", "even:30"]
+    let expected = ["even:2", "even:20", "even:22", "even:24", "even:26", "even:28"]
+    #expect(try scratch.run(["list", store, "--sort", "key"] + some).lines == expected)
+    #expect(try scratch.run(["list", store, "--sort", "key", "--reverse", "--limit", "1"] + some).lines == ["even:28"])
+    #expect(try scratch.run(["count", store, "--match", "*2"] + some).text == "2\n")
+    #expect(try scratch.run("count", store, "--from", "odd").text == "50\n")
+    #expect(try scratch.run("count", store, "--to", "odd").text == "50\n")
+    #expect(try scratch.run("count", store, "--from", "z").text == "0\n")
+    #expect(try scratch.run(["dump", store] + some).lines.count == 6)
+    #expect(try scratch.run(["copy", store, scratch.path("copy")] + some).status == 0)
+    #expect(try scratch.run("list", scratch.path("copy"), "--sort", "key").lines == expected)
+    #expect(try scratch.run(["delete", store] + some).status == 0)
+    #expect(try scratch.run("count", store).text == "94\n")
+    let hex = try scratch.run("list", store, "--key-encoding", "hex", "--from", "6f64643a3939")
+    #expect(hex.lines == ["6f64643a3939"])
+    _ = try scratch.run("put", store, "odd:7", "x", "--keyspace", "names")
+    let all = try scratch.run("list", store, "--all-keyspaces", "--from", "odd:69", "--to", "odd:73")
+    #expect(all.lines.sorted() == ["\todd:69", "\todd:7", "\todd:71", "names\todd:7"])
+    let notHex = try scratch.run("list", store, "--key-encoding", "hex", "--to", "xyz")
+    #expect(notHex.status == 64 && notHex.text.isEmpty)
+  }
+
   @Test func dumpedLinesAreJSONAndLoseNothing() throws {
     let scratch = try Scratch()
     let binary = Data([0xFF, 0x00, 0x80])
