@@ -107,12 +107,18 @@ import Testing
     let queue = try store.keyspace("queue")
     let count = 3000
     let taken = Guarded<[Int]>([])
+    let allAreThere = SharedFlag()
     let errors = try onThreads(4) { thread in
       if thread == 0 {
+        defer { allAreThere.raise() }
         for number in 0..<count { try queue.put("job", forKey: Self.key(number)) }
       } else {
-        while taken.withLock({ $0.count }) < count {
-          guard let first = try queue.first() else { continue }
+        while true {
+          let areThere = allAreThere.isRaised
+          guard let first = try queue.first() else {
+            if areThere { return }
+            continue
+          }
           // Whoever removes it has it.
           if try queue.remove(first.key) { taken.withLock { $0.append(Self.number(first.key)) } }
         }
