@@ -9,6 +9,8 @@ patience=25
 watched() {
   local output pid size=0 seen=0 since=$SECONDS status=0
   output=$(mktemp)
+  # Swift Testing takes a pipe for a terminal.
+  [[ -t 1 ]] || local -x NO_COLOR=1
   "$@" > >(tee "$output") 2>&1 &
   pid=$!
   trap 'kill "$pid" 2>/dev/null; rm -f "$output"; exit 143' TERM
