@@ -1,5 +1,6 @@
 import EskerTestSupport
 import Foundation
+import Synchronization
 import Testing
 
 /// A real `redis-server` on this machine. It dies with the test process, however that ends.
@@ -111,9 +112,12 @@ func run(_ words: [String], in directory: String = "/") -> (output: String, stat
   return (String(decoding: output, as: UTF8.self), status)
 }
 
-/// A port of the loopback address that was free a moment ago.
+/// A port of the loopback address that nobody has, and that nobody gets before a server listens there: it is below those that systems
+/// give to connections, and is given once.
 func freePort() -> Int {
   while true {
+    let port = Int.random(in: 20_000..<32_768)
+    guard givenPorts.withLock({ $0.insert(port).inserted }) else { continue }
     #if canImport(Glibc)
       let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     #else
@@ -122,13 +126,15 @@ func freePort() -> Int {
     defer { close(descriptor) }
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = in_port_t(port).bigEndian
     address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
-    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let found = withUnsafeMutablePointer(to: &address) {
+    let isFree = withUnsafeMutablePointer(to: &address) {
       $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        bind(descriptor, $0, length) == 0 && getsockname(descriptor, $0, &length) == 0
+        bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
       }
     }
-    if found { return Int(UInt16(bigEndian: address.sin_port)) }
+    if isFree { return port }
   }
 }
+
+private let givenPorts = Mutex<Set<Int>>([])
