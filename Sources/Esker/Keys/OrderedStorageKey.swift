@@ -2,8 +2,8 @@ public import Foundation
 
 /// A key whose order its bytes keep, so that storages can be read in order: what is less comes first as bytes, too.
 ///
-/// The integers, `Double`, `Bool`, `String` (by its UTF-8), `UUID`, `Date`, `Data` and `[UInt8]` are, and a ``CompositeKey`` of such parts. A key of your own
-/// whose raw value is one of them needs no more than the conformance:
+/// The integers, `Double`, `Bool`, `String` (by its UTF-8), `UUID`, `Date`, `Data` and `[UInt8]` are, and a ``CompositeKey`` of such parts. A
+/// key of your own whose raw value is one of them needs no more than the conformance:
 ///
 /// ```swift
 /// struct PlayerID: RawRepresentable, OrderedStorageKey { let rawValue: Int }

@@ -16,8 +16,7 @@ extension Double: StorageKey {
 
   /// The bytes as one number; nil if no `Double` has them.
   public static func held(from bytes: RawSpan) -> UInt64? {
-    guard let number = try? UInt64(bigEndian: bytes.load(as: UInt64.self)) else { return nil }
-    return Double(ordered: number) == nil ? nil : number
+    (try? keyTransformer.decode(bytes))?.ordered
   }
 
   /// The key that the number stands for.
@@ -25,8 +24,10 @@ extension Double: StorageKey {
     try number(ordered: held)
   }
 
-  private static func number(ordered number: UInt64) throws -> Double {
-    guard let key = Double(ordered: number) else { throw TransformerError.malformed("no Double has these bytes") }
+  /// The one that becomes that number.
+  static func number(ordered number: UInt64) throws -> Double {
+    let key = Double(bitPattern: number ^ (number >> 63 == 0 ? .max : 1 << 63))
+    if key.ordered != number { throw TransformerError.malformed("no Double has these bytes") }
     return key
   }
 
@@ -38,11 +39,5 @@ extension Double: StorageKey {
     if number == 0 { number = 0 }
     if number.isNaN { number = .nan }
     return number.bitPattern ^ (number.sign == .minus ? .max : 1 << 63)
-  }
-
-  /// The one that becomes that number; nil if there is none.
-  init?(ordered number: UInt64) {
-    self.init(bitPattern: number ^ (number >> 63 == 0 ? .max : 1 << 63))
-    if ordered != number { return nil }
   }
 }

@@ -42,6 +42,10 @@ import Testing
       #expect(try comesBack(left) && Double.key(of: held, by: Double.keyTransformer) == left)
     }
     #expect(try bytes(-0.0) == bytes(0.0))
+    let memory = MemoryStorage<Double, Int>()
+    try memory.set(1, forKey: .nan)
+    #expect(try memory.value(forKey: -.nan) == 1 && memory.value(forKey: 0) == nil)
+    #expect([UInt8](repeating: 0xFF, count: 8).withBytes { Double.held(from: $0) } == nil)
     #expect(try bytes(Double.infinity).lexicographicallyPrecedes(bytes(Double.nan)))
     #expect(throws: TransformerError.self) {
       try Double.keyTransformer.decode([0x7F] + [UInt8](repeating: 0xFF, count: 7))

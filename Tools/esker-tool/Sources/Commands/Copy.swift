@@ -10,8 +10,8 @@ struct Copy: KeyspaceCommand, JSONPrinting {
       target is created if there is nothing; what it has under the same keys is replaced, and all else stays. A store that is \
       read may be in use. Give the same store twice to copy from one of its keyspaces to another.
 
-      --prefix, --from, --to, --match, --where and --limit choose entries as they do for "list". For all of a store as it is, "backup" is \
-      faster.
+      --prefix, --from, --to, --match, --where and --limit choose entries as they do for "list". For all of a store as it is, \
+      "backup" is faster.
 
       Examples:
         esker copy cities.esker other.esker

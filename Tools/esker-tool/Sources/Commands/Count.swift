@@ -7,8 +7,8 @@ struct Count: ScopeCommand, JSONPrinting {
     abstract: "Print how many keys there are.",
     discussion: """
       Counts what "get" would find: a key whose value has expired is not counted. Of a store whose values do not expire, that \
-      takes no time. --prefix, --from, --to, --match and --where count some, as "list" shows them, and read every entry for it; --limit \
-      stops at a number, as in "are there a hundred?". --all-keyspaces prints a line for each keyspace that has some, with a tab \
+      takes no time. --prefix, --from, --to, --match and --where count some, as "list" shows them, and read every entry for it; \
+      --limit stops at a number, as in "are there a hundred?". --all-keyspaces prints a line for each keyspace that has some, with a tab \
       and its name, and the sum at the end.
 
       Examples:
