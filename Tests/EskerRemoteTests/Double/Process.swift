@@ -109,6 +109,7 @@ final class Process: @unchecked Sendable {
     core.add(memory)
     for key in queued.keys {
       queued[key]?.isUnderWay = false
+      queued[key]?.isOfEarlierLife = true
       core.hold(World.bytes(key))
     }
     store.begin(SinkDouble(process: self, core: core))
@@ -266,6 +267,8 @@ final class Process: @unchecked Sendable {
     var intent: RemoteIntent
     var content: Int
     var isUnderWay = false
+    /// Whether it has survived a restart: then a replay from before may still be executed, at any time, and is like another's.
+    var isOfEarlierLife = false
   }
 
   /// Queues a write, which is acknowledged at once.
@@ -277,6 +280,8 @@ final class Process: @unchecked Sendable {
     if isRemoval { world.removals.insert(content) }
     world.scripts.insert(content)
     if queued[key] == nil { core.hold(World.bytes(key)) }
+    // Nobody knows whether and when that will be; it was read only as what waits, and that is this write now.
+    if let left = queued[key], left.isOfEarlierLife { floor[key]?.remove(left.content) }
     let known: RemoteFound = memory.copies[key]?.stored.value?.version.map { .version($0) } ?? .absent
     // What is replaced may have arrived.
     let left = queued[key].map { $0.intent.value == nil ? .absent : $0.intent.base ?? known }
