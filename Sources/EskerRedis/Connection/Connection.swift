@@ -70,6 +70,8 @@
     private var nextDeadline = RemoteInstant.distantFuture
     /// Requests go out only when this is set.
     var isReady = false
+    /// When the newest question was asked on it that has been answered.
+    var answered: RemoteInstant?
     /// What the server calls it: ended by that when it is replaced.
     var identity: (id: UInt64, address: String)?
     private(set) var closeReason = "closed"

@@ -104,6 +104,7 @@
         connection.control(RESPCommand("TIME")) { [weak self] reply in
           guard let self, !connection.isClosed, !refuseForbidden(reply, to: connection) else { return }
           noteTime(connection.node, reply, asked: asked)
+          connection.answered = asked
           becameReady(connection)
         }
       case .reader:

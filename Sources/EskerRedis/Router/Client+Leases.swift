@@ -5,6 +5,9 @@
   /// What the replies to a heartbeat say.
   final class Heartbeat {
     let sentAt = RemoteInstant.now
+    /// When the newest question was sent whose answer had come by then. What was written before that has been told when the answer to this
+    /// one comes; what was written later, in the same event loop in which the server answers, is told behind its answer.
+    let former: RemoteInstant?
     /// The last generation when it was sent.
     let generation: UInt32
     var isServed = false
@@ -12,15 +15,18 @@
     var place: ReplicationPlace?
     var receivesChanges = true
 
-    init(_ generation: UInt32) { self.generation = generation }
+    init(_ generation: UInt32, after former: RemoteInstant?) {
+      self.generation = generation
+      self.former = former
+    }
   }
 
   extension Client {
     /// Asks a node whether it serves its slots and tells us changes, ahead of all that waits.
     func sendHeartbeat(_ node: Node) {
       guard let main = node.ready else { return }
-      let heartbeat = Heartbeat(table.lastGeneration)
-      node.nextHeartbeat = heartbeat.sentAt.advanced(by: configuration.heartbeat)
+      let heartbeat = Heartbeat(table.lastGeneration, after: main.answered)
+      node.nextHeartbeat = heartbeat.sentAt.advanced(by: min(configuration.heartbeat, leaseLength / 3))
       endPast(of: node, on: main)
       if let key = node.heartbeatKey {
         var read = RESPCommand("GET", words: 2)
@@ -60,14 +66,16 @@
     private func judge(_ heartbeat: Heartbeat, of node: Node, on main: Connection, _ info: InfoText) {
       let now = RemoteInstant.now
       node.roundTripNanoseconds = now.nanoseconds - heartbeat.sentAt.nanoseconds
+      main.answered = heartbeat.sentAt
       guard heartbeat.receivesChanges else { return main.close("changes are not told any more") }
       checkLease(node, now)
       guard mode == .cluster ? isAsKnown(node, info) : isSameServer(node, info) else { return }
       guard heartbeat.isServed else { return deny(node, "not served") }
       guard let confirmed = node.confirmedAt, heartbeat.sentAt >= confirmed, node.past.isEmpty else { return }
-      let until = heartbeat.sentAt.advanced(by: leaseLength)
       // Asked before a pause and answered after it.
-      guard until > now else { return }
+      guard heartbeat.sentAt.advanced(by: leaseLength) > now else { return }
+      // The answer before it is too old, as after a pause.
+      guard let until = heartbeat.former?.advanced(by: leaseLength), until > now else { return sendHeartbeat(node) }
       node.breaker.succeed()
       noteSuspension(node, ends: true)
       node.leaseUntil = max(node.leaseUntil, until)

@@ -55,10 +55,11 @@
     public var tls: TLSConfiguration?
     /// The name that certificates must be for; nil for the host's own name or address.
     public var tlsName: String?
-    /// The longest time for which a lease is trusted: a lease also ends after half of the cluster's node timeout. From a millisecond to
-    /// an hour, as are the three that follow.
+    /// The longest time for which a lease is trusted, counted from the heartbeat before the one that gave it: a lease also ends after half
+    /// of the cluster's node timeout. Servers whose answers take half as long get none. From a millisecond to an hour, as are the three
+    /// that follow.
     public var lease: Duration = .milliseconds(1_500)
-    /// The time between two heartbeats; shorter than the lease.
+    /// The time between two heartbeats; shorter than the lease, of which a third is the most that counts.
     public var heartbeat: Duration = .milliseconds(500)
     /// After this time without any byte a connection is closed.
     public var silence: Duration = .seconds(3)

@@ -202,9 +202,8 @@ final class DoubleStore: RemoteStore, @unchecked Sendable {
 
   func heartbeat(_ id: Int) {
     world.connections[id]?.heartbeatsUnderWay += 1
-    world.connections[id]?.out.append(
-      .heartbeat(sent: world.now, generations: generations, isPing: world.plant == .pingLease)
-    )
+    let question = Question(sent: world.now, former: world.connections[id]?.answered)
+    world.connections[id]?.out.append(.heartbeat(question, isPing: world.plant == .pingLease))
   }
 
   /// The lease of a connection is over: the others have to be asked before it counts again.
@@ -274,14 +273,22 @@ final class DoubleStore: RemoteStore, @unchecked Sendable {
     case .flushed:
       for domain in domains(of: connection.node) { raise(domain) }
       refresh()
-    case .heartbeat(let sent, let generations, let served):
+    case .heartbeat(let question, let loop, let served):
       world.connections[id]?.heartbeatsUnderWay -= 1
+      world.connections[id]?.answered = Question.Former(sent: question.sent, loop: loop)
       guard world.connections[id]?.mustAsk == false, let served else { return }
-      let end = (world.plant == .leaseAtReceipt ? world.now : sent) + World.lease
-      guard end > world.now else {
+      guard question.sent + World.lease > world.now || world.plant == .leaseAtReceipt else {
         world.connections[id]?.mustAsk = world.plant != .noRecheck
         return
       }
+      let begin: UInt64? =
+        switch world.plant {
+        case .leaseAtReceipt: world.now
+        case .leaseFromQuestion: question.sent
+        default: question.former?.sent
+        }
+      guard let begin, begin + World.lease > world.now else { return heartbeat(id) }
+      let end = begin + World.lease
       world.connections[id]?.leaseEnd = max(end, connection.leaseEnd)
       for domain in domains(of: connection.node) where served.contains(domain) || world.plant == .pingLease {
         sink?.trusted(

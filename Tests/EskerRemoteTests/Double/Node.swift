@@ -19,6 +19,8 @@ struct Node {
   var data: [Int: Stored] = [:]
   /// The writes of each key, in order; what of them was replicated survives.
   var history: [Int: [Int]] = [:]
+  /// How many event loops have ended.
+  var loops = 0
   /// Keys written since the end of the last event loop, with the connection that wrote last; a script is nobody's.
   var pending: [Int: Int] = [:]
 
@@ -36,7 +38,7 @@ struct Node {
 /// What a client sends.
 enum Request {
   case track, kill(Int)
-  case heartbeat(sent: UInt64, generations: [UInt32], isPing: Bool)
+  case heartbeat(Question, isPing: Bool)
   case get(Ticket), check(Ticket, RemoteVersion), write(Ticket, RemoteAction, content: Int)
 
   var isWrite: Bool {
@@ -45,12 +47,24 @@ enum Request {
   }
 }
 
+/// A question for a lease.
+struct Question {
+  let sent: UInt64
+  /// The newest question whose answer had come when this was sent: when it was sent, and in which event loop it was answered.
+  let former: Former?
+
+  struct Former {
+    let sent: UInt64
+    let loop: Int
+  }
+}
+
 /// What a client is told.
 enum Message {
   case changed([Int])
   /// Everything was replaced.
   case flushed
-  case heartbeat(sent: UInt64, generations: [UInt32], domains: Set<Int>?)
+  case heartbeat(Question, loop: Int, domains: Set<Int>?)
   case value(Ticket, Stored)
   case same(Ticket)
   case written(Ticket, WriteOutcome, isScript: Bool)
@@ -71,6 +85,8 @@ struct Connection {
   /// Whether the lease was over, so that the others have to be asked first.
   var mustAsk = false
   var heartbeatsUnderWay = 0
+  /// The newest question that was answered.
+  var answered: Question.Former?
 }
 
 /// A request on its way; what the reply is given to.
@@ -102,7 +118,7 @@ extension Request: CustomStringConvertible {
     switch self {
     case .track: "TRACKING"
     case .kill(let id): "KILL \(id)"
-    case .heartbeat(let sent, _, _): "the question of \(sent / 1_000_000)"
+    case .heartbeat(let question, _): "the question of \(question.sent / 1_000_000)"
     case .get(let ticket): "GET \(ticket.key)"
     case .check(let ticket, let version): "CHECK \(ticket.key) \(version)"
     case .write(let ticket, let action, let content):
@@ -119,7 +135,8 @@ extension Message: CustomStringConvertible {
     switch self {
     case .changed(let keys): "\(keys) changed"
     case .flushed: "all has changed"
-    case .heartbeat(let sent, _, let domains): "the answer of \(sent / 1_000_000): \((domains ?? []).sorted())"
+    case .heartbeat(let question, _, let domains):
+      "the answer of \(question.sent / 1_000_000): \((domains ?? []).sorted())"
     case .value(let ticket, let stored): "\(ticket.key) is \(stored)"
     case .same(let ticket): "\(ticket.key) is the same"
     case .written(let ticket, let outcome, _): "\(ticket.key) is written: \(outcome.isDone)"

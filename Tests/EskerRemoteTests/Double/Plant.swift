@@ -11,7 +11,7 @@ enum Plant: String, CaseIterable, Sendable {
   // In the core, of what is served without trust.
   case keepReplaced, neverDoubt
   // In the client.
-  case lateTracking, pingLease, counterVersion, noRecheck, noKill, leaseAtReceipt
+  case lateTracking, pingLease, counterVersion, noRecheck, noKill, leaseAtReceipt, leaseFromQuestion
 
   var faults: PlantedFaults {
     switch self {

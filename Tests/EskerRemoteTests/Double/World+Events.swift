@@ -41,7 +41,7 @@ extension Budget {
   mutating func focus(on plant: Plant) {
     switch plant {
     case .trustQueued: queues = true
-    case .none, .noFence, .twoWrites, .trustAtSend, .unusedReply: break
+    case .none, .noFence, .twoWrites, .trustAtSend, .unusedReply, .leaseFromQuestion: break
     case .noOrder: slowTasks = true
     case .keepEpoch, .lateTracking, .noKill: cuts = 2
     case .persistTrust: restarts = 1
@@ -263,11 +263,27 @@ extension World {
 
   private func deliverOne() -> Bool {
     guard let connection = pick(live().filter { !$0.messages.isEmpty }) else { return false }
+    deliver(connection)
+    return true
+  }
+
+  /// The first message of a connection arrives.
+  private func deliver(_ connection: Connection) {
     let message = connection.messages[0]
     connections[connection.id]?.messages.removeFirst()
     log("p\(connection.client) is told \(message) by n\(connection.node)")
     processes[connection.client].store.receive(message, on: connection.id)
-    return true
+  }
+
+  /// All that is under way happens.
+  func calm() {
+    while happen(.connect) || happen(.execute) || happen(.flush) || happen(.deliver) || happen(.task) {}
+  }
+
+  /// A server executes what waits on a connection, and what it has said by then arrives.
+  func exchange(_ id: Int) {
+    while connections[id]?.out.isEmpty == false { execute(id) }
+    while let connection = connections[id], !connection.messages.isEmpty { deliver(connection) }
   }
 
   private func connectOne() -> Bool {

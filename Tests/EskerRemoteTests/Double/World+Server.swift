@@ -16,10 +16,12 @@ extension World {
     switch request {
     case .track: connections[id]?.isTracking = true
     case .kill(let old): orphans.removeAll { $0.connection == old }
-    case .heartbeat(let sent, let generations, let isPing):
+    case .heartbeat(let question, let isPing):
+      // The answer to the former one went out at the end of its event loop, so this one is of a later loop.
+      if question.former?.loop == node.loops { flush(number) }
       let isServing = node.role == .primary
       let domains = isServing ? node.domains : isPing ? Set(authority.indices) : nil
-      connections[id]?.messages.append(.heartbeat(sent: sent, generations: generations, domains: domains))
+      connections[id]?.messages.append(.heartbeat(question, loop: nodes[number].loops, domains: domains))
     case .get(let ticket):
       guard answers(ticket, request, node, id) else { return }
       connections[id]?.messages.append(.value(ticket, node.stored(ticket.key)))
@@ -96,6 +98,7 @@ extension World {
   func flush(_ number: Int) {
     let pending = nodes[number].pending
     nodes[number].pending = [:]
+    nodes[number].loops += 1
     log("n\(number) tells of \(pending.keys.sorted())")
     for id in connections.keys.sorted() where connections[id]?.node == number && connections[id]?.isTracking == true {
       let keys = pending.filter { $0.value != id }.keys.sorted()
