@@ -209,6 +209,44 @@ import Testing
     #expect(try CheckpointMeta(decoding: meta.encoded().span.bytes, checksum: header.metaChecksum) == meta)
   }
 
+  @Test func checkpointKeepsWhereKeysAreInOrder() throws {
+    var meta = Sample.meta
+    let tag = KeyspaceTag(id: 3, incarnation: 4)
+    meta.orders = [CheckpointMeta.Order(tag: tag, offset: 8_192, byteCount: 12_288, root: 4_096, keyCount: 300)]
+    var bytes = meta.encoded()
+    let checksum = CRC32C.checksum(of: bytes.span.bytes)
+    #expect(try CheckpointMeta(decoding: bytes.span.bytes, checksum: checksum, hasOrders: true) == meta)
+    #expect(throws: FormatError.self) { try CheckpointMeta(decoding: bytes.span.bytes, checksum: checksum) }
+    // More rows than there are bytes for.
+    let place = bytes.count - 48
+    bytes.replaceSubrange(place..<place + 8, with: Array(repeating: 0xff, count: 8))
+    #expect(throws: FormatError.self) {
+      try CheckpointMeta(decoding: bytes.span.bytes, checksum: CRC32C.checksum(of: bytes.span.bytes), hasOrders: true)
+    }
+
+    var header = Sample.checkpoint
+    header.hasOrders = true
+    let encoded = header.encoded()
+    #expect(encoded[12] == 1)
+    #expect(
+      try CheckpointHeader(decoding: encoded.span.bytes, fileLength: Sample.checkpointFileLength).hasOrders
+    )
+  }
+
+  @Test(
+    arguments: [
+      (8_192, 12_288, 4_096, 300, true), (8_192, 12_288, 12_288, 300, false), (0, 12_288, 0, 300, false),
+      (8_193, 12_288, 0, 300, false), (8_192, 12_287, 0, 300, false), (8_192, 12_288, 8, 300, false),
+      (8_192, 16_384, 0, 300, false), (8_192, 12_288, 0, 1_537, false), (1 << 63, 1 << 63, 0, 1, false),
+    ] as [(UInt64, UInt64, UInt64, UInt64, Bool)]
+  )
+  func keysInOrderAreWithinTheFile(_ offset: UInt64, _ bytes: UInt64, _ root: UInt64, _ keys: UInt64, _ isWithin: Bool)
+  {
+    let tag = KeyspaceTag(id: 3, incarnation: 4)
+    let row = CheckpointMeta.Order(tag: tag, offset: offset, byteCount: bytes, root: root, keyCount: keys)
+    #expect(row.isWithin(20_480) == isWithin)
+  }
+
   @Test func checkpointThatIsLongerThanItsFileIsDamaged() {
     let header = Sample.checkpoint
     let length = header.layout.fileLength(metaLength: header.metaLength)

@@ -13,6 +13,8 @@ struct Envelope {
   let checksumOffset: Int
   /// The offset of the feature flags, if any.
   let featuresOffset: Int?
+  /// The flags of features that this code knows.
+  var knownFeatures: UInt32 = 0
 
   /// Makes a magic number from its eight characters.
   static func magic(_ text: StaticString) -> UInt64 {
@@ -31,8 +33,8 @@ struct Envelope {
     let version = bytes.u32(at: 8)
     if version == 0 { throw .damaged(reason: "its version is 0", offset: 8) }
     if version != Self.version { throw .newerVersion(version) }
-    if let featuresOffset, bytes.u32(at: featuresOffset) != 0 {
-      throw .unknownFeatures(bytes.u32(at: featuresOffset))
+    if let featuresOffset, case let unknown = bytes.u32(at: featuresOffset) & ~knownFeatures, unknown != 0 {
+      throw .unknownFeatures(unknown)
     }
   }
 

@@ -34,10 +34,14 @@ public struct CheckpointHeader: Hashable, Sendable {
   public var pageTableChecksum: UInt32
   /// Store time of the checkpoint, in milliseconds.
   public var storeTime: Int64
+  /// Whether the meta section says where the keys of keyspaces are in order.
+  public var hasOrders: Bool
   /// The positions of the sections.
   public var layout: CheckpointLayout
 
   /// Creates a header whose sections follow each other as ``CheckpointLayout`` arranges them.
+  ///
+  /// - Parameter orderLength: The bytes of all keys in order, in whole pages.
   public init(
     storeID: StoreID,
     checkpointID: UInt64,
@@ -52,7 +56,8 @@ public struct CheckpointHeader: Hashable, Sendable {
     metaLength: UInt64,
     metaChecksum: UInt32,
     pageTableChecksum: UInt32,
-    storeTime: Int64
+    storeTime: Int64,
+    orderLength: UInt64 = 0
   ) {
     self.storeID = storeID
     self.checkpointID = checkpointID
@@ -68,14 +73,19 @@ public struct CheckpointHeader: Hashable, Sendable {
     self.metaChecksum = metaChecksum
     self.pageTableChecksum = pageTableChecksum
     self.storeTime = storeTime
-    layout = CheckpointLayout(bucketCount: bucketCount, overflowCount: overflowCount)
+    hasOrders = orderLength > 0
+    layout = CheckpointLayout(bucketCount: bucketCount, overflowCount: overflowCount, orderLength: orderLength)
   }
+
+  /// The flag of checkpoints with keys in order.
+  private static let orders: UInt32 = 1
 
   static let envelope = Envelope(
     magic: Envelope.magic("ESKRCKP1"),
     length: pageSize,
     checksumOffset: 4092,
-    featuresOffset: 12
+    featuresOffset: 12,
+    knownFeatures: orders
   )
 
   /// The encoded page.
@@ -100,6 +110,7 @@ public struct CheckpointHeader: Hashable, Sendable {
     bytes.store(layout.pageTableOffset, at: 136)
     bytes.store(layout.metaOffset, at: 144)
     bytes.store(storeTime, at: 152)
+    bytes.store(hasOrders ? Self.orders : 0, at: 12)
     Self.envelope.seal(&bytes)
     return bytes
   }
@@ -151,6 +162,7 @@ public struct CheckpointHeader: Hashable, Sendable {
     layout.overflowOffset = bytes.u64(at: 128)
     layout.pageTableOffset = bytes.u64(at: 136)
     layout.metaOffset = bytes.u64(at: 144)
+    hasOrders = bytes.u32(at: 12) & Self.orders != 0
     guard layout.isWithin(fileLength, metaLength: metaLength) else {
       throw .damaged(reason: "its sections do not fit the file", offset: 120)
     }

@@ -1,4 +1,4 @@
-/// The positions of a checkpoint's sections: main lines, overflow lines, page table, meta.
+/// The positions of a checkpoint's sections: main lines, overflow lines, keys in order, page table, meta.
 public struct CheckpointLayout: Hashable, Sendable {
   /// Where the buckets start, at a page boundary.
   public internal(set) var mainOffset: UInt64
@@ -14,14 +14,16 @@ public struct CheckpointLayout: Hashable, Sendable {
   public internal(set) var metaOffset: UInt64
 
   /// The layout for an image of this size, one section after another.
-  public init(bucketCount: UInt64, overflowCount: UInt64) {
+  ///
+  /// - Parameter orderLength: The bytes of all keys in order, in whole pages; they begin where the overflow lines end.
+  public init(bucketCount: UInt64, overflowCount: UInt64, orderLength: UInt64 = 0) {
     let page = UInt64(CheckpointHeader.pageSize)
     let line = UInt64(CheckpointHeader.lineSize)
     mainOffset = page
     mainLength = (bucketCount * line + page - 1) / page * page
     overflowOffset = mainOffset + mainLength
     overflowLength = (overflowCount * line + page - 1) / page * page
-    pageTableOffset = overflowOffset + overflowLength
+    pageTableOffset = overflowOffset + overflowLength + orderLength
     metaOffset = pageTableOffset + ((mainLength + overflowLength) / page * 4 + 7) & ~7
   }
 

@@ -1,4 +1,4 @@
-/// The engine's state at a checkpoint besides the index: live bytes and counts.
+/// The engine's state at a checkpoint besides the index: live bytes and counts, and where keys are in order.
 public struct CheckpointMeta: Hashable, Sendable {
   /// The live data of one segment.
   public struct Segment: Hashable, Sendable {
@@ -47,15 +47,53 @@ public struct CheckpointMeta: Hashable, Sendable {
     }
   }
 
+  /// The keys of a keyspace in order: where their pages are in the file.
+  public struct Order: Hashable, Sendable {
+    static let length = 40
+
+    /// The keyspace and its incarnation.
+    public var tag: KeyspaceTag
+    /// Where the first page is.
+    public var offset: UInt64
+    /// The bytes of all pages.
+    public var byteCount: UInt64
+    /// Where the topmost page is, from the first one.
+    public var root: UInt64
+    /// The number of keys.
+    public var keyCount: UInt64
+
+    /// A row with the given fields.
+    public init(tag: KeyspaceTag, offset: UInt64, byteCount: UInt64, root: UInt64, keyCount: UInt64) {
+      self.tag = tag
+      self.offset = offset
+      self.byteCount = byteCount
+      self.root = root
+      self.keyCount = keyCount
+    }
+
+    /// Whether its pages are within a file.
+    public func isWithin(_ fileLength: UInt64) -> Bool {
+      let page = UInt64(CheckpointHeader.pageSize)
+      guard offset % page == 0, byteCount % page == 0, root % page == 0, offset >= page, root < byteCount else {
+        return false
+      }
+      // No key takes less than its slot.
+      return offset <= fileLength && byteCount <= fileLength - offset && keyCount <= byteCount / 8
+    }
+  }
+
   /// A row for each segment.
   public var segments: [Segment]
   /// A row for each keyspace.
   public var keyspaces: [Keyspace]
+  /// A row for each keyspace whose keys are there in order. Only a file whose header says so has them.
+  public var orders: [Order]
 
   /// A meta section with the given rows.
-  public init(segments: [Segment], keyspaces: [Keyspace]) {
+  public init(segments: [Segment], keyspaces: [Keyspace], orders: [Order] = []) {
     self.segments = segments
     self.keyspaces = keyspaces
+    self.orders = orders
   }
 
   /// The section's bytes.
@@ -80,13 +118,24 @@ public struct CheckpointMeta: Hashable, Sendable {
     for row in keyspaces {
       for hash in row.hashes ?? [] { bytes.append(hash) }
     }
+    if orders.isEmpty { return bytes }
+    bytes.append(UInt64(orders.count))
+    for row in orders {
+      bytes.append(row.tag.rawValue)
+      bytes.append(row.offset)
+      bytes.append(row.byteCount)
+      bytes.append(row.root)
+      bytes.append(row.keyCount)
+    }
     return bytes
   }
 
   /// Decodes the whole section and nothing else.
   ///
-  /// - Parameter checksum: The checksum from the header.
-  public init(decoding bytes: RawSpan, checksum: UInt32) throws(FormatError) {
+  /// - Parameters:
+  ///   - checksum: The checksum from the header.
+  ///   - hasOrders: What the header says.
+  public init(decoding bytes: RawSpan, checksum: UInt32, hasOrders: Bool = false) throws(FormatError) {
     guard CRC32C.checksum(of: bytes) == checksum else {
       throw .damaged(reason: "the meta section's checksum does not match", offset: 0)
     }
@@ -127,6 +176,26 @@ public struct CheckpointMeta: Hashable, Sendable {
         end += 8 * Int(count)
       }
       keyspaces.append(row)
+    }
+    orders = []
+    if hasOrders {
+      guard bytes.byteCount - end >= 8, bytes.u64(at: end) <= UInt64((bytes.byteCount - end - 8) / Order.length) else {
+        throw .damaged(reason: "the meta section has fewer orders than it declares", offset: end)
+      }
+      let count = Int(bytes.u64(at: end))
+      end += 8
+      for _ in 0..<count {
+        orders.append(
+          Order(
+            tag: KeyspaceTag(rawValue: bytes.u64(at: end)),
+            offset: bytes.u64(at: end + 8),
+            byteCount: bytes.u64(at: end + 16),
+            root: bytes.u64(at: end + 24),
+            keyCount: bytes.u64(at: end + 32)
+          )
+        )
+        end += Order.length
+      }
     }
     guard end == bytes.byteCount else {
       throw .damaged(reason: "the meta section's counts do not match its length", offset: 0)

@@ -2,15 +2,18 @@ import CEskerShims
 
 /// A page of a ``KeyTree``: keys in order, with what they share left out.
 ///
-///     0         8         16          24            32             32 + 8 × count     heap       capacity - prefix
-///     +---------+---------+-----------+-------------+--------------+------------------+----------+-----------------+
-///     | capacity| heap    | freed     | first child | slots        | free             | keys     | prefix          |
-///     | count   | level   | prefix    |             |              |                  |          |                 |
-///     +---------+---------+-----------+-------------+--------------+------------------+----------+-----------------+
+///     0         8         16          24            32         40           40 + 8 × count    heap       capacity - prefix
+///     +---------+---------+-----------+-------------+----------+------------+-----------------+----------+-----------------+
+///     | capacity| heap    | freed     | first child | checksum | slots      | free            | keys     | prefix          |
+///     | count   | level   | prefix    |             |          |            |                 |          |                 |
+///     +---------+---------+-----------+-------------+----------+------------+-----------------+----------+-----------------+
 ///
 /// A slot has the first four bytes of its key behind the prefix, as a number, so that most comparisons need no look at the key; then
 /// where the key is, in units of four bytes, and its length. In a page above the leaves, a key is a separator: behind it, on the right,
 /// are the keys that are not less. The child for these, eight bytes, stands in front of the separator; it may be missing.
+///
+/// In a file a child is where it is there, with the lowest bit set, until it is reached for the first time; see ``KeyImage``. Only pages
+/// of a file have a checksum.
 ///
 /// The prefix is what all keys have in common that may ever come to the page, which follows from the separators around it.
 ///
@@ -21,7 +24,7 @@ import CEskerShims
 struct KeyPage {
   let base: UnsafeMutableRawPointer
 
-  static let headerLength = 32
+  static let headerLength = 40
   static let slotLength = 8
   /// The capacity of all pages but those with long keys.
   static let leastCapacity = 4096
@@ -31,7 +34,7 @@ struct KeyPage {
   init(base: UnsafeMutableRawPointer) { unsafe self.base = base }
 
   /// An empty page; nil if there is no memory.
-  init?(capacity: Int, level: Int, prefix: some Collection<UInt8>, firstChild: KeyPage? = nil) {
+  init?(capacity: Int, level: Int, prefix: some Collection<UInt8>, firstChild: ChildWord = 0) {
     assert(capacity <= Self.greatestCapacity)
     guard let base = unsafe esker_allocate(capacity) else { return nil }
     unsafe self.base = base
@@ -39,6 +42,7 @@ struct KeyPage {
     self.count = 0
     self.level = level
     freed = 0
+    unsafe base.storeBytes(of: 0, toByteOffset: Self.checksumOffset, as: UInt64.self)
     prefixLength = prefix.count
     heap = (capacity - prefix.count) & ~3
     for (offset, byte) in prefix.enumerated() {
@@ -48,6 +52,15 @@ struct KeyPage {
   }
 
   func deallocate() { unsafe esker_deallocate(base) }
+
+  /// Fills the room for keys with zeros, so that a file has nothing else in it.
+  func clearRoom() {
+    unsafe (base + Self.headerLength).initializeMemory(
+      as: UInt8.self,
+      repeating: 0,
+      count: capacity - prefixLength - Self.headerLength
+    )
+  }
 
   /// Asks for the header and the first slots, whose waits for memory overlap: a search would wait for one line after the other.
   @inline(__always)
@@ -93,9 +106,12 @@ struct KeyPage {
     nonmutating set { setWord(at: 20, newValue) }
   }
 
-  var firstChild: KeyPage? {
-    get { unsafe base.load(fromByteOffset: 24, as: UnsafeMutableRawPointer?.self).map { unsafe KeyPage(base: $0) } }
-    nonmutating set { unsafe base.storeBytes(of: newValue?.base, toByteOffset: 24, as: UnsafeMutableRawPointer?.self) }
+  /// What stands for a child: where it is in memory, or in a file with the lowest bit set; 0 for none.
+  typealias ChildWord = UInt
+
+  private(set) var firstChild: ChildWord {
+    get { unsafe base.load(fromByteOffset: 24, as: ChildWord.self) }
+    nonmutating set { unsafe base.storeBytes(of: newValue, toByteOffset: 24, as: ChildWord.self) }
   }
 
   var prefix: UnsafeRawBufferPointer {
@@ -127,6 +143,14 @@ struct KeyPage {
     unsafe UnsafeRawBufferPointer(start: base + place(index) + childLength, count: length(index))
   }
 
+  /// Whether a key and its child stand where keys do, and its slot has the key's first bytes.
+  func restIsWithin(_ index: Int) -> Bool {
+    guard place(index) >= heap, place(index) + childLength + length(index) <= capacity - prefixLength else {
+      return false
+    }
+    return unsafe head(index) == Self.head(of: rest(index))
+  }
+
   /// Asks for a key that is about to be read, if there is one.
   @inline(__always)
   func prefetch(_ index: Int) {
@@ -135,16 +159,27 @@ struct KeyPage {
 
   func key(_ index: Int) -> [UInt8] { unsafe Array(prefix) + Array(rest(index)) }
 
-  /// The child in front of the first separator (0), or behind the separator before `index`.
-  func child(_ index: Int) -> KeyPage? {
-    if index == 0 { return firstChild }
-    let child = unsafe (base + place(index - 1)).loadUnaligned(as: UnsafeMutableRawPointer?.self)
-    return unsafe child.map { unsafe KeyPage(base: $0) }
+  /// What stands for this page in the one above.
+  var word: ChildWord { unsafe ChildWord(bitPattern: base) }
+
+  /// The page that a word stands for; nil for none, and for one of a file.
+  @inline(__always)
+  init?(_ word: ChildWord) {
+    guard word & 1 == 0, let base = unsafe UnsafeMutableRawPointer(bitPattern: word) else { return nil }
+    unsafe self.base = base
   }
 
-  func setChild(_ index: Int, _ child: KeyPage?) {
+  /// The child in front of the first separator (0), or behind the separator before `index`.
+  @inline(__always)
+  func child(_ index: Int) -> ChildWord {
+    index == 0 ? firstChild : unsafe (base + place(index - 1)).loadUnaligned(as: ChildWord.self)
+  }
+
+  var hasChildren: Bool { (0...count).contains { child($0) != 0 } }
+
+  func setChild(_ index: Int, _ child: ChildWord) {
     if index == 0 { return firstChild = child }
-    unsafe base.storeBytes(of: child?.base, toByteOffset: place(index - 1), as: UnsafeMutableRawPointer?.self)
+    unsafe base.storeBytes(of: child, toByteOffset: place(index - 1), as: ChildWord.self)
   }
 
   /// The first four bytes, as a number.
@@ -193,7 +228,11 @@ struct KeyPage {
   // MARK: Room
 
   /// What a key takes, its slot included.
-  private func size(_ restLength: Int) -> Int { Self.slotLength + (childLength + restLength + 3) & ~3 }
+  private func size(_ restLength: Int) -> Int { Self.size(restLength, level: level) }
+
+  static func size(_ restLength: Int, level: Int) -> Int {
+    slotLength + ((level == 0 ? 0 : 8) + restLength + 3) & ~3
+  }
 
   private var room: Int { heap - slotOffset(count) }
 
@@ -218,7 +257,7 @@ struct KeyPage {
   // MARK: Changes
 
   /// Puts a key, which fits, at a place. `key` has the prefix.
-  func insert(_ key: UnsafeRawBufferPointer, at index: Int, child: KeyPage? = nil) {
+  func insert(_ key: UnsafeRawBufferPointer, at index: Int, child: ChildWord = 0) {
     let rest = unsafe UnsafeRawBufferPointer(rebasing: key[prefixLength...])
     if !fitsNow(rest.count) { compact() }
     unsafe put(rest, at: index)
@@ -226,7 +265,7 @@ struct KeyPage {
   }
 
   /// Puts a key without its prefix.
-  private func put(_ rest: UnsafeRawBufferPointer, at index: Int) {
+  func put(_ rest: UnsafeRawBufferPointer, at index: Int) {
     assert(fitsNow(rest.count) && index <= count)
     heap -= size(rest.count) - Self.slotLength
     let slot = slotOffset(index)

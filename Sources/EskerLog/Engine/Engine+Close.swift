@@ -44,7 +44,8 @@ extension Engine {
   /// Ends a store whose background work has stopped; returns the error, if any, and whether the next opening needs no recovery.
   private func end(after before: Environment.Status) -> (failure: StoreError?, isClean: Bool) {
     // Waits for a write in progress; no later one gets past `checkWritable`.
-    let isChanged = writer.withLock { $0.isMarkedOpen || $0.hasPurged } || catalog.hasDiscarded
+    let isChanged =
+      writer.withLock { $0.isMarkedOpen || $0.hasPurged } || catalog.hasDiscarded || maintainer.lacksOrders
     var failure: StoreError?
     if before.contains(.syncFailed) {
       // Buffered writes may be lost in a power failure, although a close should make them durable.

@@ -17,9 +17,18 @@ extension Engine {
     }
   }
 
+  /// The order to go on with where one is of no use any more.
+  func keyOrder(of core: KeyspaceCore, insteadOf order: KeyOrder) throws(StoreError) -> KeyOrder {
+    writer.withLock { _ in keydir.forget(order, of: core) }
+    env.deliverEvents()
+    return try keyOrder(of: core)
+  }
+
   /// Gathers the keys to which the index leads. Those that it gets meanwhile are put in by their writers.
   private func gatherKeys(of core: KeyspaceCore) throws(StoreError) {
     let (tag, order) = writer.withLock { _ in
+      // One whose damage nobody has told of.
+      if let damaged = core.order { keydir.forget(damaged, of: core) }
       // The records of a keyspace that a reader did not know yet are not counted.
       let order = KeyOrder(isComplete: core.count == 0 && !env.options.readOnly)
       core.order = order
@@ -30,7 +39,7 @@ extension Engine {
       // Once this has failed, writers need not go on.
       writer.withLock { _ in if core.order === order, !order.isComplete { core.order = nil } }
     }
-    var keys = GatheredKeys(tag, order, keydir)
+    var keys = GatheredKeys(tag, order, keydir, capacity: core.count)
     let isSmall = try writer.withAddresses(of: core, tag) { (hash, address, _) throws(StoreError) in
       keys.take(hash & IndexEntry.partialHashMask, address)
     }
@@ -38,13 +47,10 @@ extension Engine {
       let isWhole = try writer.forEachSlice { entries in
         for entry in entries { keydir.granules.prefetch(entry.address) }
         for entry in entries { keys.take(entry.partialHash, entry.address) }
-        keys.putIn()
       }
       if !isWhole { order.noteGap(keydir.indexDamage()) }
     }
-    keys.putIn()
-    if keys.isRefused { throw Keydir.outOfMemory(env) }
-    order.complete()
+    guard let sorted = keys.sorted(), order.complete(with: sorted) else { throw Keydir.outOfMemory(env) }
   }
 }
 
@@ -56,11 +62,10 @@ private struct GatheredKeys {
   private let order: KeyOrder
   private let keydir: Keydir
   private let hash: KeyHash
-  private var keys = KeyBatch()
-  /// Whether there was no memory for all of them.
-  private(set) var isRefused = false
+  private var keys: KeyCollection
 
-  init(_ tag: KeyspaceTag, _ order: KeyOrder, _ keydir: Keydir) {
+  init(_ tag: KeyspaceTag, _ order: KeyOrder, _ keydir: Keydir, capacity: Int) {
+    keys = KeyCollection(capacity: capacity)
     self.tag = tag
     self.order = order
     self.keydir = keydir
@@ -81,14 +86,11 @@ private struct GatheredKeys {
       if unsafe hash.hash(key) & IndexEntry.partialHashMask != partialHash {
         order.noteGap(keydir.damage(at: address, .headerChecksum, key: nil))
       } else if isOurs {
-        _ = unsafe keys.append(key, UnsafeRawBufferPointer(start: nil, count: 0))
+        unsafe keys.append(key)
       }
     }
   }
 
-  /// Puts what was taken into the order.
-  mutating func putIn() {
-    if !order.insert(keys) { isRefused = true }
-    keys.removeAll()
-  }
+  /// What was taken, in order; nil if there is no memory.
+  mutating func sorted() -> KeyImage? { keys.sorted() }
 }

@@ -54,12 +54,15 @@ extension KeyspaceCore {
     try engine.checkBeforeRead()
     try checkPresent()
     guard limit > 0 else { return }
-    let order = try engine.keyOrder(of: self)
+    var order = try engine.keyOrder(of: self)
     var rest = range
     var keys = KeyBatch()
     var most = limit == .max ? Self.firstKeys : min(limit, Self.mostKeys)
     while true {
-      order.read(rest, direction, limit: most, into: &keys)
+      guard order.read(rest, direction, limit: most, into: &keys) else {
+        order = try engine.keyOrder(of: self, insteadOf: order)
+        continue
+      }
       guard try lookUp(keys, body), keys.count == most, let last = keys.last else { break }
       rest = direction == .ascending ? rest.after(last) : rest.upTo(last)
       most = Self.mostKeys

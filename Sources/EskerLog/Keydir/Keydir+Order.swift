@@ -15,12 +15,19 @@ extension Keydir {
     switch unsafe withKey(hash, at: address, of: core, { unsafe order.insert($0) }) {
     case true?: break
     case false?:
-      order.noteGap(Self.outOfMemory(env))
-      // The next scan gathers the keys anew.
-      core.order = nil
+      // The next scan gathers the keys anew. Those that go on with this one notice the damage, if it is that.
+      if order.damageEvent == nil { order.noteGap(Self.outOfMemory(env)) }
+      forget(order, of: core)
     // The record is damaged, and a reader of its key gets that error.
     case nil: order.noteGap(damage(at: address, .bodyChecksum, key: nil))
     }
+  }
+
+  /// Forgets an order that is of no use any more, unless there is another one already.
+  func forget(_ order: KeyOrder, of core: KeyspaceCore) {
+    guard core.order === order else { return }
+    core.order = nil
+    if let event = order.damageEvent { env.emit(event) }
   }
 
   /// Takes a key that the index no longer has out of its keyspace's order.

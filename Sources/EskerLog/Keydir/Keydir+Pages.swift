@@ -7,7 +7,7 @@ extension Keydir {
     let segments = catalog.segments
     let readsIndexAhead = env.pages.review(
       log: segments.reduce(0) { $0 + $1.mapping.length },
-      index: loadedCheckpoint?.byteCount ?? 0
+      index: loadedCheckpoint?.indexByteCount ?? 0
     )
     for segment in segments { env.pages.advise(segment.mapping) }
     loadedCheckpoint?.setReadAhead(readsIndexAhead)

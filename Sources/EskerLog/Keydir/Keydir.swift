@@ -53,6 +53,8 @@ final class Keydir: @unchecked Sendable {
   private let lacksEntries = Atomic<Bool>(false)
   /// The capacity of all hash lists together, in hashes. Changed under the writer's lock.
   let keyHashCapacity = Atomic<Int>(0)
+  /// The bytes of all keys in order in the last checkpoint.
+  private let savedOrders = Atomic<Int>(0)
   /// True once the log turned out to have implausibly many keys with one hash, not all of which are in the index.
   private let forged = Atomic<Bool>(false)
 
@@ -392,6 +394,12 @@ final class Keydir: @unchecked Sendable {
 
   // MARK: Checkpoints
 
+  /// The bytes of all keys in order in the last checkpoint.
+  var savedOrderBytes: Int {
+    get { savedOrders.load(ordering: .relaxed) }
+    set { savedOrders.store(newValue, ordering: .relaxed) }
+  }
+
   /// Records the current state for a checkpoint. Until ``endCut(_:)``, each bucket is saved before it changes.
   func beginCut(
     at sequence: UInt64,
@@ -435,7 +443,9 @@ final class Keydir: @unchecked Sendable {
       core.setCount(Int(clamping: row.count))
       core.expiry.set(row.earliestExpiry)
       adoptKeyHashes(row.hashes, of: core)
+      if let order = checkpoint.order(of: row.tag) { core.order = order }
     }
+    savedOrderBytes = checkpoint.meta.orders.reduce(0) { $0 + Int($1.byteCount) }
     // A store may be closed, or killed, before all of a keyspace is purged, and the manifest may have forgotten it since.
     unpurged.store(index.count - keyspaces.count, ordering: .relaxed)
   }

@@ -11,6 +11,8 @@ struct LoadedCheckpoint {
   let meta: CheckpointMeta
   let path: String
   private let owner: Owner
+  /// The keys of keyspaces in order.
+  private let orders: [CheckpointOrder]
 
   /// Owns the image's memory.
   ///
@@ -21,7 +23,7 @@ struct LoadedCheckpoint {
     let mapping: any Mapping
     let table: UnsafeMutableRawBufferPointer
 
-    init(mapping: any Mapping, table: [UInt8]) {
+    init(_ mapping: any Mapping, table: [UInt8]) {
       self.mapping = mapping
       unsafe self.table = .allocate(byteCount: table.count, alignment: 8)
       unsafe self.table.copyBytes(from: table)
@@ -35,6 +37,14 @@ struct LoadedCheckpoint {
 
   /// Checkpoints up to this size, in bytes, are verified when loaded, which takes a millisecond or two.
   private static let eagerLimit: UInt64 = 8 << 20
+
+  /// The keys of a keyspace in order, if they are there. At most once: whoever gets them may change them.
+  func order(of tag: KeyspaceTag) -> KeyOrder? {
+    orders.first { $0.row.tag == tag }.map { KeyOrder($0.image, from: $0, of: header.checkpointID) }
+  }
+
+  /// The bytes of the index alone.
+  var indexByteCount: Int { Int(header.layout.mainLength + header.layout.overflowLength) }
 
   var byteCount: Int { Int(header.layout.fileLength(metaLength: header.metaLength)) }
 
@@ -102,7 +112,11 @@ struct LoadedCheckpoint {
     let tableStart = Int(header.layout.pageTableOffset)
     let table = try Self.read(file, tableStart..<tableStart + header.layout.pageTableLength)
     do throws(FormatError) {
-      meta = unsafe try CheckpointMeta(decoding: metaBytes.span.bytes, checksum: header.metaChecksum)
+      meta = unsafe try CheckpointMeta(
+        decoding: metaBytes.span.bytes,
+        checksum: header.metaChecksum,
+        hasOrders: header.hasOrders
+      )
       guard table.count == header.layout.pageTableLength,
         unsafe CRC32C.checksum(of: table.span.bytes) == header.pageTableChecksum
       else { throw .damaged(reason: "the page table's checksum does not match", offset: tableStart) }
@@ -123,7 +137,16 @@ struct LoadedCheckpoint {
     do throws(PlatformError) {
       mapping = try file.mapPrivate(Int(layout.mainOffset)..<Int(layout.overflowOffset + layout.overflowLength))
     } catch { throw .platform(error) }
-    owner = Owner(mapping: mapping, table: table)
+    owner = Owner(mapping, table: table)
+    var orders: [CheckpointOrder] = []
+    for row in meta.orders {
+      guard row.isWithin(UInt64(size)) else { throw .mismatch("the keys in order are not where they should be") }
+      do throws(PlatformError) { orders.append(try CheckpointOrder(row, of: file, path)) } catch {
+        throw .platform(error)
+      }
+    }
+    self.orders = orders
+    if verifiesAll { for order in orders { try Self.verify(order) } }
     if verifiesAll || layout.mainLength + layout.overflowLength <= Self.eagerLimit { try verifyPages(table) }
   }
 
@@ -151,6 +174,24 @@ struct LoadedCheckpoint {
 
   private static func read(_ file: any File, _ range: Range<Int>) throws(CheckpointProblem) -> [UInt8] {
     do throws(PlatformError) { return try file.bytes(in: range) } catch { throw .platform(error) }
+  }
+
+  private static func verify(_ order: CheckpointOrder) throws(CheckpointProblem) {
+    // Safety: nothing is kept of the keys.
+    var tree = KeyTree(order.image)
+    var count = 0
+    do throws(KeyImage.Damage) {
+      try unsafe tree.forEach(from: nil) { _, _ in
+        count += 1
+        return true
+      }
+    } catch {
+      let offset = Int(order.row.offset) + error.offset
+      throw .format(.damaged(reason: "a page of keys in order is not as it was written", offset: offset))
+    }
+    guard count == order.row.keyCount else {
+      throw .mismatch("the checkpoint has \(count) keys in order and not \(order.row.keyCount)")
+    }
   }
 
   private func verifyPages(_ table: [UInt8]) throws(CheckpointProblem) {

@@ -31,16 +31,18 @@ extension Maintainer {
   ///   only the log has.
   func writeCheckpoint(id: UInt64) throws(StoreError) -> (sequence: UInt64, bytes: Int)? {
     if keydir.isIncomplete { return nil }
-    let cut = writer.withLock { state -> CheckpointCut in
+    let (cut, orders) = writer.withLock { state -> (CheckpointCut, [CutOrder]) in
       writer.freeze(&state)
+      let orders = keydir.keyspaces.all.compactMap { CutOrder($0) }
       let last = state.tail ?? catalog.lastLogSegment
       let meta = checkpointMeta(state.keys)
-      return keydir.beginCut(
+      let cut = keydir.beginCut(
         at: min(state.nextSequence &- 1, commits.publishedSequence),
         replaying: (last?.id ?? 0, last.flatMap { state.logTail.recordsEnd(of: $0) } ?? 0),
         meta,
         &state.keys
       )
+      return (cut, orders)
     }
     defer { writer.withLock { state in keydir.endCut(&state.keys) } }
     let temporary = "\(env.path)/\(FileName.temporary)"
@@ -50,7 +52,7 @@ extension Maintainer {
       if try env.platform.fileSystem.status(temporary) != nil { try env.platform.fileSystem.remove(temporary) }
       let file = try env.platform.fileSystem.open(temporary, .create)
       defer { file.close() }
-      guard let written = try write(cut, id: id, to: file) else {
+      guard let written = try write(cut, orders, id: id, to: file) else {
         try env.platform.fileSystem.remove(temporary)
         return nil
       }
@@ -64,8 +66,10 @@ extension Maintainer {
       try? env.platform.fileSystem.remove(temporary)
       throw StoreError(error)
     }
-    // A checkpoint ahead of the log would point to records that a power failure has lost.
-    try commits.waitDurable(cut.sequence)
+    // A checkpoint ahead of the log would point to records that a power failure has lost. Keys in order lack those that were removed
+    // until they were written: a power failure must not bring these back.
+    let last = orders.isEmpty ? cut.sequence : commits.publishedSequence
+    try commits.waitDurable(last)
     latest.withLock { $0 = CheckpointPlace(cut, id: id) }
     return (cut.sequence, length)
   }
@@ -94,7 +98,12 @@ extension Maintainer {
   }
 
   /// Writes the sections and then the header; returns the file's length in bytes, or nil if the index is damaged.
-  private func write(_ cut: CheckpointCut, id: UInt64, to file: any File) throws(PlatformError) -> Int? {
+  private func write(
+    _ cut: CheckpointCut,
+    _ orders: [CutOrder],
+    id: UInt64,
+    to file: any File
+  ) throws(PlatformError) -> Int? {
     var main = SectionWriter(file: file, offset: CheckpointHeader.pageSize)
     let mainLength = IndexImage.sectionByteCount(lines: cut.bucketCount)
     var overflow = SectionWriter(file: file, offset: CheckpointHeader.pageSize + mainLength)
@@ -115,7 +124,11 @@ extension Maintainer {
     try overflow.drain(&image)
     let table = try main.finish() + overflow.finish()
     let tableBytes = table.flatMap { value in (0..<4).map { UInt8(truncatingIfNeeded: value >> (8 * UInt32($0))) } }
-    let meta = cut.meta.encoded()
+    var meta = cut.meta
+    let index = CheckpointLayout(bucketCount: UInt64(cut.bucketCount), overflowCount: UInt64(image.lineCount))
+    let orderStart = Int(index.overflowOffset + index.overflowLength)
+    let orderEnd = try write(orders, to: file, at: orderStart, of: id, in: &meta)
+    let metaBytes = meta.encoded()
     // Safety: the arrays outlive the call, and a span knows its length.
     let header = unsafe CheckpointHeader(
       storeID: env.storeID,
@@ -128,13 +141,14 @@ extension Maintainer {
       entryCount: UInt64(cut.entryCount),
       level: UInt32(cut.level),
       splitPointer: UInt64(cut.splitPointer),
-      metaLength: UInt64(meta.count),
-      metaChecksum: CRC32C.checksum(of: meta.span.bytes),
+      metaLength: UInt64(metaBytes.count),
+      metaChecksum: CRC32C.checksum(of: metaBytes.span.bytes),
       pageTableChecksum: CRC32C.checksum(of: tableBytes.span.bytes),
-      storeTime: env.time.now
+      storeTime: env.time.now,
+      orderLength: UInt64(orderEnd - orderStart)
     )
     try file.writeAll(tableBytes, at: Int(header.layout.pageTableOffset))
-    try file.writeAll(meta, at: Int(header.layout.metaOffset))
+    try file.writeAll(metaBytes, at: Int(header.layout.metaOffset))
     try file.writeAll(header.encoded(), at: 0)
     return Int(header.layout.fileLength(metaLength: header.metaLength))
   }

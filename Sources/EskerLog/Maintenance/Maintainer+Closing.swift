@@ -16,18 +16,18 @@ extension Maintainer {
 
   /// A new checkpoint where the next opening needs one to be fast, and where the records alone do not say what is in the index,
   /// since expired entries were taken out, now or before the checkpoint that this opening began with. The one that is there will
-  /// do as long as little was logged behind it.
+  /// do as long as little was logged behind it, and it has the keys that are in order.
   ///
   /// The index does not shrink, so in a store that was nearly emptied it is larger than all records, which are then faster to read.
   /// The log has ended; `images` is held.
   var closingCheckpoint: ClosingCheckpoint {
     let length = keydir.bucketCount * CheckpointHeader.lineSize
     let hasPurged = writer.withLock { $0.hasPurged }
-    if !hasPurged, !env.checkpointsSmallStores, isLogShort(behindCheckpointOf: length) { return .present }
+    if !hasPurged, !env.checkpointsSmallStores, !lacksOrders, isLogShort(behindCheckpointOf: length) { return .present }
     let isLarge = catalog.recordBytes >= max(length, Self.smallStore)
     let isNeeded = keydir.loadedCheckpoint != nil || hasPurged || env.checkpointsSmallStores
     let isWorthwhile = isLarge || isNeeded && length <= Self.smallStore
-    return isWorthwhile && catalog.hasRoom(for: length + length / 8) ? .new : .none
+    return isWorthwhile && catalog.hasRoom(for: length + length / 8 + orderBytes) ? .new : .none
   }
 
   /// Whether there is a checkpoint, and little to replay behind it: of the bytes that a new one has, a quarter.

@@ -16,6 +16,15 @@ struct KeyBatch {
   /// The last key.
   var last: ArraySlice<UInt8>? { isEmpty ? nil : bytes[place(count - 1)] }
 
+  /// Calls `body` with each key.
+  ///
+  /// Safety: the array does not change while it is lent; each place is within it.
+  func forEach(_ body: (UnsafeRawBufferPointer) -> Void) {
+    unsafe bytes.withUnsafeBytes { bytes in
+      for position in 0..<count { unsafe body(UnsafeRawBufferPointer(rebasing: bytes[place(position)])) }
+    }
+  }
+
   mutating func removeAll() {
     used = 0
     ends.removeAll(keepingCapacity: true)

@@ -313,6 +313,6 @@ extension Writer {
   /// Bytes of records after which a checkpoint is due. Bounds what must be replayed after a crash; a checkpoint costs at most a
   /// 32nd of what is logged.
   private var checkpointInterval: Int {
-    max(256 << 20, keydir.count * 14 * 32)
+    max(256 << 20, (keydir.count * 14 + keydir.savedOrderBytes) * 32)
   }
 }

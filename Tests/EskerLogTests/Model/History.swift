@@ -468,7 +468,7 @@ struct History {
       log.append("way: \(name)")
       let log = EventLog()
       store = try open(machine) { log.record($0) }
-      try require(log.damage.isEmpty, "\(name): damage \(log.damage)")
+      try require(log.damage.isEmpty, "\(name): damage \(log.damageReasons)")
       let before = model
       if name == "checkpoint" {
         try adoptTime(atLeast: model.time)

@@ -100,6 +100,11 @@ final class EventLog: Sendable {
   var damage: [StoreError.Location] {
     events.compactMap { if case .damaged(let location, _) = $0 { location } else { nil } }
   }
+
+  /// What is said of the damage.
+  var damageReasons: [String] {
+    events.compactMap { if case .damaged(let location, let reason) = $0 { "\(location): \(reason)" } else { nil } }
+  }
 }
 
 /// Bytes of a text.

@@ -28,8 +28,29 @@ enum FileRepair {
       bytes.store(bytes.checksum(of: table..<table + sums.count), at: 116)
     }
     let metaEnd = min(bytes.count, meta + place(104))
-    bytes.store(bytes.checksum(of: meta..<metaEnd), at: 112)
+    let checksum = bytes.checksum(of: meta..<metaEnd)
+    bytes.store(checksum, at: 112)
     bytes.store(bytes.checksum(of: 0..<4092), at: 4092)
+    let rows = try? CheckpointMeta(
+      decoding: Array(bytes[meta..<metaEnd]).span.bytes,
+      checksum: checksum,
+      hasOrders: bytes[12] & 1 != 0
+    )
+    for row in rows?.orders ?? [] where row.isWithin(UInt64(bytes.count)) { orderedKeys(row, in: &bytes) }
+  }
+
+  /// The pages of keys in order, one behind the other.
+  private static func orderedKeys(_ row: CheckpointMeta.Order, in bytes: inout [UInt8]) {
+    let (start, length) = (Int(row.offset), Int(row.byteCount))
+    var place = 0
+    while place < length {
+      let capacity = Int(bytes.number(UInt32.self, at: start + place))
+      guard capacity >= 4096, capacity <= length - place else { break }
+      let page = Array(bytes[start + place..<start + place + capacity])
+      let front = CRC32C.checksum(of: Array(page[..<32]).span.bytes, continuing: UInt32(place / 4096))
+      bytes.store(CRC32C.checksum(of: Array(page[36...]).span.bytes, continuing: front), at: start + place + 32)
+      place += (capacity + 4095) / 4096 * 4096
+    }
   }
 
   /// A structure that ends with the checksum of all before it.

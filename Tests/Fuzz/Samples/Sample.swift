@@ -71,6 +71,9 @@ enum Sample {
       try batch.put(String(repeating: "words ", count: 20), forKey: "key 2")
     }
     try one.put("v", forKey: "k", expiry: .after(.seconds(100)))
+    // From here on they are kept in order.
+    for key in try store.keys() { try one.put("in order", forKey: key + [0]) }
+    _ = try one.keys()
   }
 
   static func exportStream() throws -> [UInt8] {

@@ -39,11 +39,18 @@ enum CheckpointFile {
     func part(_ offset: UInt64, _ length: Int) -> [UInt8] { Array(bytes[Int(offset)..<Int(offset) + length]) }
     let layout = header.layout
     let metaBytes = part(layout.metaOffset, Int(header.metaLength))
-    if let meta = try? CheckpointMeta(decoding: metaBytes.span.bytes, checksum: header.metaChecksum) {
+    let hasOrders = header.hasOrders
+    let found = try? CheckpointMeta(
+      decoding: metaBytes.span.bytes,
+      checksum: header.metaChecksum,
+      hasOrders: hasOrders
+    )
+    if let meta = found {
+      for row in meta.orders where row.isWithin(length) { useKeys(row, part(row.offset, Int(row.byteCount))) }
       let encoded = meta.encoded()
       let checksum = CRC32C.checksum(of: encoded.span.bytes)
       let again = requireAccepted("an encoded meta section") {
-        try CheckpointMeta(decoding: encoded.span.bytes, checksum: checksum)
+        try CheckpointMeta(decoding: encoded.span.bytes, checksum: checksum, hasOrders: !meta.orders.isEmpty)
       }
       require(again == meta, "\(meta) became \(again)")
     }
@@ -58,6 +65,32 @@ enum CheckpointFile {
     let epochs = EpochDomain()
     if let index = HashIndex(epochs: epochs, image: image.index(header)) { use(index) }
     epochs.collect()
+  }
+
+  /// Whatever is done with keys in order, until a page is found damaged.
+  private static func useKeys(_ row: CheckpointMeta.Order, _ bytes: [UInt8]) {
+    let extent = KeyImage.Extent(byteCount: bytes.count, root: Int(row.root), keyCount: Int(row.keyCount))
+    var tree = KeyTree(ImageMemory(main: bytes, overflow: [], checksums: []).keys(extent))
+    var last: [UInt8]?
+    var count = 0
+    func isAscending(_ prefix: UnsafeRawBufferPointer, _ rest: UnsafeRawBufferPointer) -> Bool {
+      let key = Array(prefix) + Array(rest)
+      if let last { require(last.lexicographicallyPrecedes(key), "keys are not in order") }
+      last = key
+      count += 1
+      return true
+    }
+    do {
+      try tree.forEach(from: nil, isAscending)
+      for number in 0..<200 as Range<UInt8> {
+        let key = (last ?? []).prefix(Int(number % 7)) + [number]
+        _ = try Array(key).withUnsafeBytes { try tree.insert($0) }
+      }
+      if let last { _ = try last.withUnsafeBytes { try tree.remove($0) } }
+      last = nil
+      try tree.forEach(from: nil, isAscending)
+      try tree.forEachBackwards(from: nil) { _, _ in true }
+    } catch {}
   }
 
   /// Whatever is done with an index, wherever its lines lead.
@@ -120,6 +153,8 @@ private final class ImageMemory: @unchecked Sendable {
     memory.copyBytes(from: bytes)
     return memory
   }
+
+  func keys(_ extent: KeyImage.Extent) -> KeyImage { KeyImage(main, extent, owner: self) }
 
   func index(_ header: CheckpointHeader) -> IndexImage {
     IndexImage(
