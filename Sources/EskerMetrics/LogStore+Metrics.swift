@@ -46,6 +46,7 @@
       set("pinned_bytes", statistics.pinnedBytes)
       set("segments", statistics.segments.count)
       set("index_bytes", statistics.indexBytes)
+      set("order_bytes", statistics.orderBytes.values.reduce(0, +))
       set("index_load", statistics.indexLoad)
       set("space_amplification", statistics.spaceAmplification)
       set(

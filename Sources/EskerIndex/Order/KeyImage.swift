@@ -38,6 +38,7 @@ public struct KeyImage: @unchecked Sendable {
 
   var root: Int { extent.root }
   var keyCount: Int { extent.keyCount }
+  var byteCount: Int { extent.byteCount }
 
   /// Describes an image.
   ///

@@ -24,12 +24,13 @@ public struct KeyTree: ~Copyable, @unchecked Sendable {
 
   /// The number of keys.
   public private(set) var count = 0
-  /// The bytes of all pages.
+  /// The bytes of all pages, with those of the image.
   public private(set) var byteCount = 0
 
   private var root: KeyPage?
-  /// Where it began.
-  private let image: KeyImage?
+  /// Where it began, as long as one of those pages is left.
+  private var image: KeyImage?
+  private var imageByteCount = 0
   /// Whether the topmost page of the image was reached: a tree without pages is empty from then on.
   private var hasLeftImage = false
   /// The way to the leaf that was looked for last, from the root, with the child that was taken; the leaf's is 0.
@@ -42,6 +43,8 @@ public struct KeyTree: ~Copyable, @unchecked Sendable {
   public init(_ image: KeyImage) {
     self.image = image
     count = image.keyCount
+    imageByteCount = image.byteCount
+    byteCount = image.byteCount
   }
 
   deinit {
@@ -60,9 +63,10 @@ public struct KeyTree: ~Copyable, @unchecked Sendable {
   private func isStored(_ page: KeyPage) -> Bool { image?.owns(page) == true }
 
   private mutating func release(_ page: KeyPage) {
-    if isStored(page) { return }
     byteCount -= page.capacity
-    page.deallocate()
+    guard isStored(page) else { return page.deallocate() }
+    imageByteCount -= page.capacity
+    if imageByteCount == 0 { image = nil }
   }
 
   private mutating func allocate(

@@ -30,6 +30,8 @@ extension Statistics {
     // In a forged manifest, two keyspaces may have the same name.
     let counts = keydir.keyspaces.all.map { ($0.name, $0.count) }
     result.keyspaces = Dictionary(counts, uniquingKeysWith: { first, _ in first })
+    let orders = keydir.keyspaces.all.compactMap { core in core.order.map { (core.name, $0.byteCount) } }
+    result.orderBytes = Dictionary(orders, uniquingKeysWith: { first, _ in first })
     // Records in the outputs of a running merge may be live too.
     let unlisted = catalog.unlisted
     let list = catalog.segments

@@ -30,7 +30,7 @@ extension Maintainer {
 
   /// What the keys that a checkpoint would have in order take at most, in bytes.
   var orderBytes: Int {
-    keydir.keyspaces.all.reduce(0) { $0 + ($1.order.map { max($0.byteCount, $0.storedByteCount) } ?? 0) }
+    keydir.keyspaces.all.reduce(0) { $0 + ($1.order?.byteCount ?? 0) }
   }
 
   /// The number of keys that are read under one hold of an order's lock.

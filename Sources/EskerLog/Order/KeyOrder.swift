@@ -90,11 +90,8 @@ final class KeyOrder: Sendable {
   /// Says that a page of the checkpoint is damaged; nil if none is.
   var damageEvent: StoreEvent? { state.withLock { $0.damage }.flatMap { origin?.event($0) } }
 
-  /// The bytes of memory that it takes.
+  /// The bytes that it takes: of memory, and of the pages of a checkpoint that it maps.
   var byteCount: Int { state.withLock { $0.tree.byteCount } }
-
-  /// The bytes of its keys in the checkpoint that it began with.
-  var storedByteCount: Int { origin.map { Int($0.row.byteCount) } ?? 0 }
 
   /// Takes the keys that were there when it began, and is complete with those that came meanwhile; false if there is no memory.
   func complete(with gathered: KeyImage) -> Bool {

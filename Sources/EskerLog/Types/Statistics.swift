@@ -18,6 +18,9 @@ public struct Statistics: Sendable, Hashable {
   /// The size of the index, in bytes: memory of its own, and pages of the checkpoint that it still maps, which the system may drop
   /// when memory is short.
   public var indexBytes = 0
+  /// The size of the keys of each keyspace that is kept in order, in bytes: memory of its own, and pages of the checkpoint that it maps.
+  /// Other keyspaces are not in it.
+  public var orderBytes: [String: Int] = [:]
   /// The share of the index's main slots in use.
   public var indexLoad = 0.0
   /// The number of the last write.

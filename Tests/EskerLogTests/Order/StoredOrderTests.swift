@@ -39,11 +39,13 @@ import Testing
 
   @Test func anOpeningHasTheOrderOfTheCheckpoint() throws {
     try close()
-    #expect(try rows(of: machine).orders.map(\.keyCount) == [3_000])
+    let rows = try rows(of: machine).orders
+    #expect(rows.map(\.keyCount) == [3_000])
     let store = try machine.open()
     let space = try store.keyspace("ordered")
     let order = try #require(space.core.order)
-    #expect(order.isComplete && order.byteCount == 0)
+    #expect(order.isComplete && order.byteCount == Int(rows[0].byteCount))
+    #expect(store.statistics.orderBytes == ["ordered": order.byteCount])
     #expect(try store.keyspace("other").core.order == nil)
     // It is used as any other, and goes on to have what is put in and not what is taken out.
     try space.put("v", forKey: Self.key(5_000))

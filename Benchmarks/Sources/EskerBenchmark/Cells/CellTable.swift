@@ -106,6 +106,13 @@ extension Cell {
         preparation: .prepareClean
       ),
       Cell(
+        workload: .openOrdered,
+        keys: keys,
+        operations: keys,
+        subjects: [.esker] + Subject.ordered,
+        preparation: .prepareOrdered
+      ),
+      Cell(
         workload: .openCrashed,
         keys: keys,
         operations: keys,

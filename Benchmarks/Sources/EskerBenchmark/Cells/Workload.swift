@@ -64,6 +64,8 @@ enum Workload: String, CaseIterable, Codable, ExpressibleByArgument {
   case syncedTasks = "synced-1000-tasks"
   case openClean = "open-clean"
   case openCrashed = "open-crashed"
+  /// To the first hundred entries in order, of keys that were kept in order before the close.
+  case openOrdered = "open-ordered"
   /// After a crash that left no checkpoint.
   case openScanned = "open-scanned"
   case growth
@@ -74,6 +76,7 @@ enum Workload: String, CaseIterable, Codable, ExpressibleByArgument {
   case typedGetBinary = "typed-get-binary"
   /// Fills a store and closes it, or is killed: the starting point of other workloads.
   case prepareClean = "prepare-clean"
+  case prepareOrdered = "prepare-ordered"
   case prepareCrashed = "prepare-crashed"
 
   /// Whether the measured operations only read, stored or absent keys.
@@ -104,7 +107,7 @@ enum Workload: String, CaseIterable, Codable, ExpressibleByArgument {
   var leavesStore: Bool { isRead || self == .beyondGet || self == .beyondAsync || self == .beyondMultiGet }
 
   /// Whether the result is the total time rather than operations per second.
-  var isOpen: Bool { self == .openClean || self == .openCrashed || self == .openScanned }
+  var isOpen: Bool { [.openClean, .openCrashed, .openScanned, .openOrdered].contains(self) }
 
   var isSynced: Bool { self == .synced || self == .syncedTasks }
 

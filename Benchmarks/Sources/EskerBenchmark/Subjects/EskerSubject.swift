@@ -11,7 +11,7 @@ struct EskerSubject {
 
   func measure() throws -> Measurement {
     switch assignment.workload {
-    case .openClean, .openCrashed, .openScanned:
+    case .openClean, .openCrashed, .openScanned, .openOrdered:
       var measurement = try measureOpen(assignment) { try EskerStore(at: assignment.storePath) }
       measurement.diskBytes = try DiskUse.bytes(at: assignment.storePath)
       return measurement

@@ -26,7 +26,7 @@ struct PeerSubject {
       let store = try open()
       measurement = try StoreSubject(assignment: assignment, engine: store).measure()
       if assignment.workload == .prepareCrashed { kill(getpid(), SIGKILL) }
-      if assignment.workload == .prepareClean { try store.settle() }
+      if [.prepareClean, .prepareOrdered].contains(assignment.workload) { try store.settle() }
       try store.close()
     }
     measurement.diskBytes = try DiskUse.bytes(at: assignment.peerPath)

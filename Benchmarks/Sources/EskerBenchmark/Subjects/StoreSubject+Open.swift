@@ -1,9 +1,10 @@
 import CLimits
 
-/// Measures from the call that opens to the first value; then checks how many of the last puts are there.
+/// Measures from the call that opens to the first value, or to the first hundred in order; then checks how many of the last puts are there.
 func measureOpen<E: Engine>(_ assignment: Assignment, _ open: () throws -> E) throws -> Measurement {
   let key = KeyBuffer(numbers: CollectionOfOne(UInt64(assignment.keys / 2)))
-  let out = ValueBuffer(length: assignment.valueLength)
+  let isOrdered = assignment.workload == .openOrdered
+  let out = ValueBuffer(length: assignment.valueLength * (isOrdered ? Scans<E.ThreadSession>.length : 1))
   let last = KeyBuffer(numbers: Order.sequential(from: assignment.keys - 1_000, count: 1_000))
   var tally = Tally()
   let before = Resources.now()
@@ -11,10 +12,19 @@ func measureOpen<E: Engine>(_ assignment: Assignment, _ open: () throws -> E) th
   let engine = try open()
   let opened = bench_nanoseconds()
   let session = try engine.session()
-  if try session.get(key[0], into: out.mutableBytes) != nil { tally.add(out.bytes) }
+  if isOrdered {
+    tally = try session.scan(
+      from: key[0],
+      Scans<E.ThreadSession>.length,
+      into: out.mutableBytes,
+      stride: assignment.valueLength
+    )
+  } else if try session.get(key[0], into: out.mutableBytes) != nil {
+    tally.add(out.bytes)
+  }
   let end = bench_nanoseconds()
   let after = Resources.now()
-  if tally.checksum != key.checksum {
+  if !isOrdered, tally.checksum != key.checksum {
     throw BenchmarkError.wrongResult(
       cell: assignment.workload.rawValue,
       expected: "\(key.checksum)",
@@ -33,7 +43,7 @@ func measureOpen<E: Engine>(_ assignment: Assignment, _ open: () throws -> E) th
   measurement.memoryBytes = max(0, after.anonymous - before.anonymous)
   measurement.residentBytes = max(0, after.resident - before.resident)
   measurement.figures = [
-    "first get alone, µs": Double(end - opened) * 1e-3,
+    isOrdered ? "first scan alone, µs" : "first get alone, µs": Double(end - opened) * 1e-3,
     "of the last 1,000 puts, lost": Double(last.count - found.hits),
   ]
   return measurement

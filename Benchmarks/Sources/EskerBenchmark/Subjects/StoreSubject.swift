@@ -30,7 +30,7 @@ struct StoreSubject<E: Engine> {
   /// Fills and warms the store, and leaves no work for the kernel or the engine to do during the measurement.
   private func prepare(_ script: Script) throws {
     let value = ValueBuffer(length: assignment.valueLength)
-    if assignment.workload == .orderedFill { try (engine as? EskerStore)?.keepOrder() }
+    if [.orderedFill, .prepareOrdered].contains(assignment.workload) { try (engine as? EskerStore)?.keepOrder() }
     if let stored = script.stored, !assignment.isFilled {
       let session = try engine.session()
       try Puts(session: session, keys: stored, first: 0, value: value).run(0..<stored.count)
@@ -50,7 +50,8 @@ struct StoreSubject<E: Engine> {
     let length = assignment.valueLength
     let first = script.stored == nil ? 0 : assignment.keys
     switch assignment.workload {
-    case .fill, .fillSequential, .orderedFill, .prepareClean, .prepareCrashed, .overwrite, .overwriteSteady, .synced:
+    case .fill, .fillSequential, .orderedFill, .prepareClean, .prepareOrdered, .prepareCrashed, .overwrite,
+      .overwriteSteady, .synced:
       return try run(keys.count) { Puts(session: $0, keys: keys, first: first, value: ValueBuffer(length: length)) }
     case .get, .getZipfian, .miss, .ycsbC:
       return try run(keys.count) { Gets(session: $0, keys: keys, out: ValueBuffer(length: length)) }

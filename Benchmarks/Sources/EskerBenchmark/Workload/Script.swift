@@ -33,7 +33,7 @@ struct Script {
       expected = Tally(hits: measured.count, checksum: measured.checksum)
     }
     switch workload {
-    case .fill, .fillSequential, .orderedFill, .prepareClean, .prepareCrashed, .synced, .syncedTasks:
+    case .fill, .fillSequential, .orderedFill, .prepareClean, .prepareOrdered, .prepareCrashed, .synced, .syncedTasks:
       let last = KeyBuffer(numbers: numbers.suffix(sample), isAscending: isAscending)
       verifying = last
       expected = Tally(hits: last.count, checksum: last.checksum)

@@ -10,7 +10,8 @@ struct Keyspaces: StoreCommand, JSONPrinting {
       forms that a program has recorded, by which the other commands read and show them. The \
       default keyspace has no name; it is shown as "(default)" on a terminal, and as an empty name elsewhere. With --sizes, \
       the bytes of records that can be read, that will expire, and that a merge can reclaim are counted too, which takes about \
-      a second for ten million records.
+      a second for ten million records. IN ORDER is what the checkpoint has for a keyspace whose keys a program has asked for in \
+      order.
 
       Examples:
         esker keyspaces cities.esker
@@ -62,10 +63,13 @@ struct Keyspaces: StoreCommand, JSONPrinting {
         (inspection.manifest?.keyspaces ?? []).map { ($0.name, $0) },
         uniquingKeysWith: { first, _ in first }
       )
+      let orders = store.statistics.orderBytes
       var rows: [Row] = []
       for name in names {
         guard let keys = try count(name, in: store) else { continue }
-        rows.append(Row(name: name, keys: keys, keyspace: known[name], figures: usage?.keyspaces[name]))
+        rows.append(
+          Row(name: name, keys: keys, orderBytes: orders[name], keyspace: known[name], figures: usage?.keyspaces[name])
+        )
       }
       switch sort {
       case .name: break
@@ -97,7 +101,7 @@ struct Keyspaces: StoreCommand, JSONPrinting {
   }
 
   private var columns: [Table.Column] {
-    let sizes: [Table.Column] = [.right("LIVE"), .right("EXPIRING"), .right("DEAD")]
+    let sizes: [Table.Column] = [.right("LIVE"), .right("EXPIRING"), .right("DEAD"), .right("IN ORDER")]
     return [.right("ID"), .right("KEYS")] + (countsBytes ? sizes : [])
       + [.right("DEFAULT EXPIRY", isOptional: true), .right("EMPTIED", isOptional: true)]
       + [.left("KEYS ARE", isOptional: true), .left("VALUES ARE", isOptional: true), .left("NAME")]
@@ -106,6 +110,8 @@ struct Keyspaces: StoreCommand, JSONPrinting {
   private struct Row {
     let name: String
     let keys: Int
+    /// What its keys take in order; nil if they are not kept so.
+    let orderBytes: Int?
     /// nil if the keyspace has only just been created.
     let keyspace: Report.Keyspace?
     let figures: Statistics.Usage.Figures?
@@ -117,7 +123,8 @@ struct Keyspaces: StoreCommand, JSONPrinting {
         (part: KeyPath<Statistics.Usage.Figures, Int>) in
         rows.reduce(0) { $0 + ($1.figures?[keyPath: part] ?? 0) }
       }
-      return [.none, .count(rows.reduce(0) { $0 + $1.keys })] + (sizes ? sums.map { .size($0) } : [])
+      let order = rows.reduce(0) { $0 + ($1.orderBytes ?? 0) }
+      return [.none, .count(rows.reduce(0) { $0 + $1.keys })] + (sizes ? sums.map { .size($0) } + [.size(order)] : [])
         + [.none, .none, .none, .none, .word("(all)", .faint)]
     }
 
@@ -127,7 +134,7 @@ struct Keyspaces: StoreCommand, JSONPrinting {
         Cell(shown: HumanUnits.duration(seconds: expiry.seconds), plain: "\(expiry.seconds)")
       }
       var cells: [Cell] = [keyspace.map { .number(UInt64($0.id)) } ?? .none, .count(keys)]
-      if sizes { cells += bytes.map { $0.map { .size($0) } ?? .none } }
+      if sizes { cells += (bytes + [orderBytes]).map { $0.map { .size($0) } ?? .none } }
       cells.append(expiry ?? .none)
       cells.append(keyspace.map { .count(Int($0.incarnation)) } ?? .none)
       for form in [keyspace?.keyForm, keyspace?.valueForm] { cells.append(form.map { .text($0) } ?? .none) }
@@ -140,6 +147,7 @@ struct Keyspaces: StoreCommand, JSONPrinting {
         writer.field("name", name)
         writer.field("id", keyspace.map { UInt64($0.id) })
         writer.field("keys", keys)
+        writer.field("orderBytes", orderBytes)
         writer.field("incarnation", keyspace.map { UInt64($0.incarnation) })
         writer.field("defaultExpirySeconds", keyspace?.defaultExpiry?.seconds)
         writer.field("keyForm", keyspace?.keyForm)

@@ -43,6 +43,8 @@ struct StatisticsReport {
         .word(HumanUnits.count(statistics.keyspaces[name] ?? 0, "key"))
       )
     }
+    let inOrder = statistics.orderBytes.values.reduce(0, +)
+    if inOrder > 0 { pairs.add("keys in order", .size(inOrder)) }
     if advises {
       let path = quotedForShell(path)
       if statistics.deadBytes > 0 { pairs.add("to free the dead", .word("esker merge \(path)")) }
@@ -72,6 +74,9 @@ struct StatisticsReport {
       writer.field("settings", statistics.settings)
       writer.object("keyspaces") { writer in
         for name in keyspaceNames { writer.field(name, statistics.keyspaces[name] ?? 0) }
+      }
+      writer.object("orderBytes") { writer in
+        for (name, bytes) in statistics.orderBytes.sorted(by: { $0.key < $1.key }) { writer.field(name, bytes) }
       }
       writer.list("segments", statistics.segments) { writer, segment in
         writer.field("id", segment.id)

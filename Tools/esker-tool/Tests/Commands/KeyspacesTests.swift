@@ -42,6 +42,23 @@ import Testing
     #expect(try scratch.run("keyspaces", scratch.store, "--drop", "").status == 64)
   }
 
+  @Test func keysThatAreKeptInOrderAreShown() throws {
+    let scratch = try Scratch()
+    let store = try LogStore(at: scratch.store)
+    let names = try store.keyspace("names")
+    for number in 0..<20_000 { try names.put([UInt8](repeating: 1, count: 60), forKey: "name \(number)") }
+    #expect(try names.first() != nil)
+    try store.close()
+    let lines = try scratch.run("keyspaces", scratch.store, "--json").lines
+    let bytes = try lines.map { line in
+      try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])["orderBytes"] as? Int
+    }
+    #expect(bytes.count == 2 && bytes[0] == nil && (bytes[1] ?? 0) > 20_000 * 12)
+    let row = try #require(try scratch.run("keyspaces", scratch.store, "--sizes").lines.last)
+    #expect(row.split(separator: "\t", omittingEmptySubsequences: false)[5] == "\(bytes[1] ?? 0)")
+    #expect(try scratch.run("stats", scratch.store).lines.contains { $0.hasPrefix("keys in order ") })
+  }
+
   @Test func sizesAreCountedWhenAskedFor() throws {
     let scratch = try Scratch()
     try SampleStore.make(at: scratch.store)
@@ -57,6 +74,8 @@ import Testing
     }
     #expect((objects[1]["usage"] as? [String: Int])?["expiringRecords"] == 600)
     let table = try scratch.run("keyspaces", scratch.store, "--sizes").lines
-    #expect(table.first == "ID\tKEYS\tLIVE\tEXPIRING\tDEAD\tDEFAULT EXPIRY\tEMPTIED\tKEYS ARE\tVALUES ARE\tNAME")
+    #expect(
+      table.first == "ID\tKEYS\tLIVE\tEXPIRING\tDEAD\tIN ORDER\tDEFAULT EXPIRY\tEMPTIED\tKEYS ARE\tVALUES ARE\tNAME"
+    )
   }
 }

@@ -14,7 +14,8 @@ import Testing
       report.keys.sorted() == [
         "aheadBytes", "bytesOnDisk", "checkpointBytes", "deadBytes", "durableSequence", "indexBytes", "indexLoad",
         "keys",
-        "keyspaces", "lastSequence", "liveBytes", "otherBytes", "path", "reserveBytes", "segments", "settings",
+        "keyspaces", "lastSequence", "liveBytes", "orderBytes", "otherBytes", "path", "reserveBytes", "segments",
+        "settings",
         "spaceAmplification", "writerProcess",
       ]
     )
