@@ -21,6 +21,7 @@ struct KeyCollection {
 
   private var bytes: [UInt8] = []
   private var rows: [Row] = []
+  private var longest = 0
 
   /// Room for so many keys.
   init(capacity: Int) { rows.reserveCapacity(capacity) }
@@ -29,6 +30,7 @@ struct KeyCollection {
   mutating func append(_ key: UnsafeRawBufferPointer) {
     rows.append(Row(head: unsafe Self.head(of: key), place: UInt64(bytes.count) << 16 | UInt64(key.count)))
     unsafe bytes.append(contentsOf: key)
+    longest = max(longest, key.count)
   }
 
   private static func head(of key: UnsafeRawBufferPointer) -> UInt64 {
@@ -43,7 +45,7 @@ struct KeyCollection {
 
   /// The keys in order, each once; nil if there is no memory.
   mutating func sorted() -> KeyImage? {
-    guard let pages = MemoryPages(mostBytes: bytes.count, of: rows.count) else { return nil }
+    guard let pages = MemoryPages(of: rows.count, bytes: bytes.count, longest: longest) else { return nil }
     var builder = KeyImageBuilder()
     var isWhole = true
     unsafe bytes.withUnsafeBytes { bytes in
@@ -79,10 +81,10 @@ private final class MemoryPages: @unchecked Sendable {
   private let byteCount: Int
   private var used = 0
 
-  /// Room for any pages of so many keys, which have so many bytes together. A page has at least half of the bytes that it could have, and
-  /// the pages above are no more than those below. Nil if there is no memory.
-  init?(mostBytes: Int, of keyCount: Int) {
-    byteCount = 4 * (mostBytes + 32 * keyCount) + 1 << 20
+  /// Room for any pages of so many keys, which have so many bytes together. A page that is ended lacks room for the next key, so most of
+  /// it is used unless keys are long: then at least half of it is. The pages above are no more than those below. Nil if there is no memory.
+  init?(of keyCount: Int, bytes: Int, longest: Int) {
+    byteCount = (longest <= 512 ? 2 : 4) * (bytes + 32 * keyCount) + 1 << 20
     let block = unsafe AnonymousMemory.allocate(byteCount: byteCount, alignment: Self.hugePage)
     guard let block = unsafe block else { return nil }
     unsafe self.block = block
