@@ -84,7 +84,15 @@ extension Cell {
         subjects: everyone,
         valueLength: plainLength(of: workload)
       )
-    }
+    } + [
+      Cell(
+        workload: .ycsbE,
+        keys: scale.mixed,
+        operations: scale.mixed / 4,
+        subjects: [.esker] + Subject.ordered,
+        valueLength: plainLength(of: .ycsbE)
+      )
+    ]
   }
 
   private static func durableCells(_ scale: Scale) -> [Cell] {

@@ -31,6 +31,8 @@ enum Workload: String, CaseIterable, Codable, ExpressibleByArgument {
   case ycsbC = "ycsb-c"
   /// 95 gets of the newest keys to 5 new keys.
   case ycsbD = "ycsb-d"
+  /// 95 scans of up to a hundred entries, from popular keys, to 5 new keys.
+  case ycsbE = "ycsb-e"
   /// Gets, and gets followed by a put of the value with one field changed, in equal parts.
   case ycsbF = "ycsb-f"
   /// One key rewritten repeatedly.
@@ -90,7 +92,7 @@ enum Workload: String, CaseIterable, Codable, ExpressibleByArgument {
   /// Whether the store has contents before the clock starts.
   var isOnStored: Bool {
     switch self {
-    case .overwrite, .overwriteSteady, .delete, .getWhileWriting, .ycsbA, .ycsbB, .ycsbD, .ycsbF: true
+    case .overwrite, .overwriteSteady, .delete, .getWhileWriting, .ycsbA, .ycsbB, .ycsbD, .ycsbE, .ycsbF: true
     default: isRead
     }
   }
@@ -115,7 +117,7 @@ enum Workload: String, CaseIterable, Codable, ExpressibleByArgument {
   var readPercent: UInt32? {
     switch self {
     case .ycsbA, .ycsbF: 50
-    case .ycsbB, .ycsbD: 95
+    case .ycsbB, .ycsbD, .ycsbE: 95
     default: nil
     }
   }

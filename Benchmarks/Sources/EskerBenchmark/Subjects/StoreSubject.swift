@@ -42,7 +42,7 @@ struct StoreSubject<E: Engine> {
       try Gets(session: session, keys: warming, out: value).run(0..<warming.count)
       try session.end()
     }
-    if assignment.workload == .scan { try (engine as? EskerStore)?.keepOrder() }
+    if [.scan, .ycsbE].contains(assignment.workload) { try (engine as? EskerStore)?.keepOrder() }
   }
 
   private func run(_ script: Script) throws -> Pace {
@@ -65,6 +65,18 @@ struct StoreSubject<E: Engine> {
     case .scan:
       let out = ValueBuffer(length: length * Scans<E.ThreadSession>.length)
       return try run(keys.count) { Scans(session: $0, keys: keys, out: out, stride: length) }
+    case .ycsbE:
+      let out = ValueBuffer(length: length * Scans<E.ThreadSession>.length)
+      return try run(keys.count) {
+        ScanMix(
+          session: $0,
+          keys: keys,
+          first: first,
+          readPercent: assignment.workload.readPercent ?? 100,
+          value: ValueBuffer(length: length),
+          out: out
+        )
+      }
     case .delete:
       return try run(keys.count) { Removes(session: $0, keys: keys) }
     case .ycsbA, .ycsbB, .ycsbD, .ycsbF:

@@ -42,6 +42,16 @@ enum Order {
       return UInt64(next - 1)
     }
   }
+
+  /// YCSB's workload E: new keys in order, interleaved with popular ones of those that were there.
+  static func scanned(keys: Int, count: Int, seed: UInt64, readPercent: UInt32) -> [UInt64] {
+    var next = UInt64(keys)
+    return zipfian(below: keys, count: count, seed: seed).enumerated().map { index, number in
+      if bench_is_get(UInt64(index), readPercent) { return number }
+      next += 1
+      return next - 1
+    }
+  }
 }
 
 /// A small generator whose sequence is part of the benchmark.

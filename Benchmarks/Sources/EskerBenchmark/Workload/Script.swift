@@ -62,6 +62,8 @@ struct Script {
       return Order.zipfian(below: keys, count: count, seed: seed)
     case .ycsbD:
       return Order.latest(keys: keys, count: count, seed: seed, readPercent: assignment.workload.readPercent ?? 100)
+    case .ycsbE:
+      return Order.scanned(keys: keys, count: count, seed: seed, readPercent: assignment.workload.readPercent ?? 100)
     case .miss:
       return Order.sequential(from: keys, count: count)
     case .delete:
