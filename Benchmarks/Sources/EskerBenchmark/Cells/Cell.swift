@@ -27,7 +27,7 @@ struct Cell {
 
   static func plainLength(of workload: Workload) -> Int {
     switch workload {
-    case .ycsbA, .ycsbB, .ycsbC, .ycsbD, .ycsbF, .beyondYCSBB: 1_000
+    case .ycsbA, .ycsbB, .ycsbC, .ycsbD, .ycsbE, .ycsbF, .beyondYCSBB: 1_000
     case .capacityTrace: 1_024
     case .capacityImages: 100_000
     default: 100
