@@ -31,15 +31,19 @@ extension Keydir {
   }
 
   /// Takes a key that the index no longer has out of its keyspace's order.
+  ///
+  /// - Parameter isSwept: Whether the log has no record of that.
   @inline(__always)
-  func dropKey(_ hash: UInt64, at address: UInt64, of core: KeyspaceCore?) {
-    if core?.keptKeys.contains(.order) == true { dropOrderedKey(hash, at: address, of: core) }
+  func dropKey(_ hash: UInt64, at address: UInt64, of core: KeyspaceCore?, isSwept: Bool) {
+    if core?.keptKeys.contains(.order) == true { dropOrderedKey(hash, at: address, of: core, isSwept) }
   }
 
   @inline(never)
-  private func dropOrderedKey(_ hash: UInt64, at address: UInt64, of core: KeyspaceCore?) {
+  private func dropOrderedKey(_ hash: UInt64, at address: UInt64, of core: KeyspaceCore?, _ isSwept: Bool) {
     guard let core, let order = core.order else { return }
-    _ = unsafe withKey(hash, at: address, of: core) { unsafe order.remove($0) }
+    _ = unsafe withKey(hash, at: address, of: core) { key in
+      if isSwept { unsafe order.sweep(key) } else { unsafe order.remove(key) }
+    }
   }
 
   /// Calls `body` with the key of a record if it is the one with that hash; nil if it is not, since the record is damaged.
@@ -57,11 +61,11 @@ extension Keydir {
 
 // Safety: the caller keeps the record mapped.
 extension KeyOrder {
-  /// Takes the key of a record out that the index no longer leads to.
-  func remove(_ record: StoredRecord) {
+  /// Takes the key of a record out that the index no longer leads to, without a record of it in the log.
+  func sweep(_ record: StoredRecord) {
     // A damaged key might be that of another record.
     guard record.headIsIntact else { return }
-    unsafe record.withKey { unsafe remove($0) }
+    unsafe record.withKey { unsafe sweep($0) }
   }
 }
 

@@ -239,18 +239,18 @@ final class Keydir: @unchecked Sendable {
     granules.countLive(at: address, bytes: size)
   }
 
-  /// Removes a record that was just found from the index.
+  /// Removes a record that was just found from the index, since a later record says so.
   func removeEntry(_ hash: UInt64, _ existing: CurrentRecord, _ core: KeyspaceCore?, _ keys: borrowing KeydirState) {
     saveForCheckpoint(hash, keys)
     note(existing.address, existing.sequence, keys)
     // Fails in a damaged bucket, where the entry stays.
     guard index.remove(hash, address: existing.address) else { return }
-    dropKey(hash, at: existing.address, of: core)
+    dropKey(hash, at: existing.address, of: core, isSwept: false)
     granules.countDead(at: existing.address, bytes: existing.size)
     countEntries(-1, of: core)
   }
 
-  /// Removes the record at `address` from the index; false if the index does not lead to it.
+  /// Removes the record at `address` from the index, of which the log says nothing; false if the index does not lead to it.
   func removeEntry(
     _ hash: UInt64,
     at address: UInt64,
@@ -263,7 +263,7 @@ final class Keydir: @unchecked Sendable {
     note(address, keys)
     guard index.remove(hash, address: address) else { return false }
     let core = keyspaces.core(of: keyspace)
-    dropKey(hash, at: address, of: core)
+    dropKey(hash, at: address, of: core, isSwept: true)
     granules.countDead(at: address, bytes: size)
     countEntries(-1, of: core)
     return true
@@ -309,7 +309,7 @@ final class Keydir: @unchecked Sendable {
       for listener in listeners { listener.noteSuperseded(entry.address, record.sequence) }
       granules.countDead(at: entry.address, bytes: record.size)
       let core = keyspaces.core(of: record.keyspace)
-      core?.keptOrder?.remove(record)
+      core?.keptOrder?.sweep(record)
       countEntries(-1, of: core)
       if let core { onRemoved(core, record, entry.address) }
       return true
@@ -332,7 +332,7 @@ final class Keydir: @unchecked Sendable {
       granules.countDead(at: entry.address, bytes: record?.size ?? 0)
       // The keyspace of an unreadable record is not known.
       let core = record.flatMap { keyspaces.core(of: $0.keyspace) }
-      if let record { core?.keptOrder?.remove(record) }
+      if let record { core?.keptOrder?.sweep(record) }
       countEntries(-1, of: core)
       return true
     }

@@ -68,7 +68,8 @@ extension Maintainer {
     }
     // A checkpoint ahead of the log would point to records that a power failure has lost. Keys in order lack those that were removed
     // until they were written: a power failure must not bring these back. A key goes before its removal is published, under the lock.
-    let last = orders.isEmpty ? cut.sequence : writer.withLock { _ in commits.publishedSequence }
+    let published = writer.withLock { _ in commits.publishedSequence }
+    let last = orders.isEmpty ? cut.sequence : published
     try commits.waitDurable(last)
     latest.withLock { $0 = CheckpointPlace(cut, id: id) }
     return (cut.sequence, length)

@@ -6,11 +6,19 @@ internal import EskerPlatform
 struct CutOrder {
   let tag: KeyspaceTag
   let keys: KeyOrder
+  private let sweptCount: Int
 
   /// Nil if there are none, or some may be missing. Called under the writer's lock.
   init?(_ core: KeyspaceCore) {
     guard let order = core.keptOrder, order.canBeSaved else { return nil }
-    (tag, keys) = (core.tag, order)
+    (tag, keys, sweptCount) = (core.tag, order, order.sweptCount)
+  }
+
+  /// Whether it still has all keys to which the index led at the cut, but for those of which the log says that they were removed. One that
+  /// has expired and was swept is in the index of the checkpoint, and with a new value it would be in no range.
+  var isWhole: Bool {
+    guard keys.canBeSaved else { return false }
+    return keys.sweptCount == sweptCount
   }
 }
 
@@ -49,7 +57,7 @@ extension Maintainer {
   ) throws(PlatformError) -> Int {
     var end = start
     for order in orders {
-      guard let extent = try write(order.keys, to: file, at: end) else { continue }
+      guard let extent = try write(order, to: file, at: end) else { continue }
       order.keys.checkpoint = id
       meta.orders.append(
         CheckpointMeta.Order(
@@ -66,20 +74,19 @@ extension Maintainer {
     return end
   }
 
-  /// Writes the keys of one order; nil if they cannot be had, or none is left.
-  private func write(_ order: KeyOrder, to file: any File, at start: Int) throws(PlatformError) -> KeyImage.Extent? {
+  /// Writes the keys of one order; nil if they cannot be had, none is left, or one is missing.
+  private func write(_ order: CutOrder, to file: any File, at start: Int) throws(PlatformError) -> KeyImage.Extent? {
     var builder = KeyImageBuilder()
     var keys = KeyBatch()
     var rest = KeyRange.all
     var offset = start
     repeat {
-      guard order.read(rest, .ascending, limit: Self.keysAtOnce, into: &keys) else { return nil }
+      guard order.keys.read(rest, .ascending, limit: Self.keysAtOnce, into: &keys) else { return nil }
       unsafe keys.forEach { unsafe builder.append($0) }
       if builder.pendingByteCount >= 1 << 16 { try write(&builder, to: file, at: &offset) }
       if let last = keys.last { rest = rest.after(last) }
     } while keys.count == Self.keysAtOnce
-    // A gap may have been noted meanwhile.
-    guard let extent = builder.finish(), extent.keyCount > 0, order.canBeSaved else { return nil }
+    guard let extent = builder.finish(), extent.keyCount > 0, order.isWhole else { return nil }
     try write(&builder, to: file, at: &offset)
     return extent
   }

@@ -22,6 +22,8 @@ final class KeyOrder: Sendable {
     var damage: KeyImage.Damage?
     /// The last checkpoint that has its keys, 0 for none.
     var checkpoint: UInt64
+    /// How many keys were taken out without a record of it in the log.
+    var swept = 0
 
     /// Calls `body` unless a page was found damaged; whether none is.
     @inline(__always)
@@ -78,8 +80,11 @@ final class KeyOrder: Sendable {
   /// The number of keys.
   var count: Int { state.withLock { $0.tree.count } }
 
-  /// Whether a checkpoint may have its keys: none can be missing.
-  var canBeSaved: Bool { state.withLock { $0.isComplete && $0.gap == nil && $0.damage == nil && $0.tree.count > 0 } }
+  /// Whether it has all keys, and none can be missing.
+  var isWhole: Bool { state.withLock { $0.isComplete && $0.gap == nil && $0.damage == nil } }
+
+  /// Whether a checkpoint may have its keys.
+  var canBeSaved: Bool { isWhole && count > 0 }
 
   /// The last checkpoint that has its keys, 0 for none.
   var checkpoint: UInt64 {
@@ -131,6 +136,15 @@ final class KeyOrder: Sendable {
       _ = state.use { (tree) throws(KeyImage.Damage) in _ = try unsafe tree.remove(key) }
     }
   }
+
+  /// Takes a key out whose entry went without a record of it in the log. O(log n).
+  func sweep(_ key: UnsafeRawBufferPointer) {
+    state.withLock { $0.swept += 1 }
+    unsafe remove(key)
+  }
+
+  /// How many keys were swept. An index that was saved before may still lead to them.
+  var sweptCount: Int { state.withLock { $0.swept } }
 
   /// Reads the first keys of a range, at most `limit`; false if a page of the checkpoint is damaged. O(log n + limit).
   func read(_ range: KeyRange, _ direction: KeyRange.Direction, limit: Int, into keys: inout KeyBatch) -> Bool {

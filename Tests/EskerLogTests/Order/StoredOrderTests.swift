@@ -3,6 +3,14 @@ import EskerPlatform
 import EskerTestSupport
 import Testing
 
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Glibc
+#endif
+
 @testable import EskerLog
 
 /// Keys that a checkpoint has in order.
@@ -169,6 +177,106 @@ import Testing
     let found = try after.open()
     #expect(try found.get(Self.key(1_500)) == nil)
     #expect(try found.keys().map(Self.number) == Array(0..<1_500) + Array(1_501..<3_000))
+    try store.close()
+  }
+
+  /// Hears of the first removal of a batch: its key is gone, and no number is published yet.
+  private final class Ear: ChangeListener {
+    private let body: @Sendable () -> Void
+    private let hasHeard = SharedFlag()
+
+    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+
+    func receive(_ key: [UInt8]?, _ change: () -> KeyspaceChange) {
+      guard !hasHeard.isRaised else { return }
+      hasHeard.raise()
+      body()
+    }
+  }
+
+  /// A checkpoint that lacks such a key learns of the removal from its writer alone, and waits until it is durable.
+  @Test func aRemovalThatIsNotPublishedYetIsNotLost() throws {
+    var machine = machine
+    let plan = FaultPlan()
+    machine.calls = plan
+    let store = try machine.open()
+    for number in 0..<3_000 { try store.put("v", forKey: Self.key(number)) }
+    #expect(try store.first()?.key == Self.key(0))
+    try store.sync()
+    // From the last piece of the index on, a checkpoint copies nothing under the writer's lock any more.
+    let pieces = store.probe.bucketCount / 1_024
+    let written = SharedCounter()
+    let (isCopied, isRemoved, isNamed) = (SharedFlag(), SharedFlag(), SharedFlag())
+    plan.onCall { call in
+      switch call.operation {
+      case .write where call.path.hasSuffix("checkpoint.tmp"):
+        guard written.add() == pieces else { return }
+        isCopied.raise()
+        #expect(eventually { isRemoved.isRaised })
+      case .syncDirectory where isCopied.isRaised: isNamed.raise()
+      default: break
+      }
+    }
+    try store.default.addListener(
+      Ear {
+        isRemoved.raise()
+        #expect(eventually { isNamed.isRaised })
+        // Whoever does not wait for this thread goes on meanwhile.
+        usleep(100_000)
+      }
+    )
+    let errors = try onThreads(2) { thread in
+      if thread == 0 { return store.probe.writeCheckpoint() }
+      #expect(eventually { isCopied.isRaised })
+      try store.write { batch in
+        try batch.remove(Self.key(1_500))
+        try batch.remove(Self.key(1_501))
+      }
+    }
+    plan.onCall(nil)
+    #expect(errors.isEmpty)
+    var random = SeededGenerator(seed: 1)
+    var after = Machine()
+    after.disk = try machine.disk.crashImage(.drop, using: &random)
+    #expect(try rows(of: after).orders.map(\.keyCount) == [2_999])
+    let found = try after.open()
+    #expect(try found.get(Self.key(1_500)) == nil)
+    #expect(try found.keys().map(Self.number) == Array(0..<1_500) + Array(1_502..<3_000))
+    try found.close()
+    try store.close()
+  }
+
+  /// The index that a checkpoint has may still lead to the key's expired record, while its order has the key no more.
+  @Test(arguments: ["the writer", "the next one"]) func aKeyThatExpiredBesideACheckpointAndCameBackIsInOrder(
+    _ who: String
+  ) throws {
+    var machine = machine
+    let plan = FaultPlan()
+    machine.calls = plan
+    let store = try machine.open()
+    for number in 0..<3_000 {
+      try store.put("v", forKey: Self.key(number), expiry: number == 1_500 ? .after(.seconds(1)) : .never)
+    }
+    #expect(try store.first()?.key == Self.key(0))
+    machine.clock.advance(milliseconds: 2_000)
+    let expired = Guarded(0)
+    plan.onCall { call in
+      guard call.operation == .write, call.path.hasSuffix("checkpoint.tmp"), expired.withLock({ $0 }) == 0 else {
+        return
+      }
+      expired.withLock { $0 = (try? store.removeExpired()) ?? -1 }
+    }
+    store.probe.writeCheckpoint()
+    plan.onCall(nil)
+    #expect(expired.withLock { $0 } == 1)
+    if who == "the writer" { try store.put("new", forKey: Self.key(1_500)) }
+    var after = self.machine
+    after.disk = try machine.disk.processKilled()
+    let found = try after.open()
+    if who == "the next one" { try found.put("new", forKey: Self.key(1_500)) }
+    #expect(try found.get(Self.key(1_500)) == bytes("new"))
+    #expect(try found.keys().map(Self.number) == Array(0..<3_000))
+    try found.close()
     try store.close()
   }
 

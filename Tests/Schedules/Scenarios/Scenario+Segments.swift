@@ -46,6 +46,43 @@ extension Scenario {
       )
       try machine.afterKill().openIntact(registers)
     },
+    Scenario("ordered", "keys in order are written to a checkpoint beside a removal, and power is lost behind it") {
+      var told = Machine.told()
+      told.leavesCheckpoints = true
+      let machine = told
+      let store = try machine.open()
+      let losses = PowerLosses()
+      let registers = ["a", "b"].map { Register($0) }
+      for register in registers { try register.put(store) }
+      _ = try store.first()
+      try store.sync()
+      let floors = registers.map(\.floor)
+      // Behind its fourth piece the index of a small store is copied, and the removal begins.
+      let written = Guarded(0, .unranked)
+      let hasBegun = Guarded(false, .unranked)
+      machine.calls?.onCall { call in
+        Schedule.call(call.operation.rawValue, on: call.path)
+        guard call.operation == .write, call.path.hasSuffix("checkpoint.tmp") else { return }
+        let count = written.withLock {
+          $0 += 1
+          return $0
+        }
+        while count == 4, !hasBegun.withLock({ $0 }) { Platform.yieldThread() }
+      }
+      together(
+        Part("maintainer") {
+          store.probe.writeCheckpoint()
+          try losses.note(machine, registers, from: floors)
+        },
+        Part("writer") {
+          while written.withLock({ $0 }) < 4 { Platform.yieldThread() }
+          hasBegun.withLock { $0 = true }
+          try registers[0].remove(store)
+        }
+      )
+      try losses.check()
+      try machine.afterKill().openIntact(registers)
+    },
     Scenario("evict", "a store of limited capacity makes room beside a sync and gets") {
       let machine = Machine.told()
       let change: @Sendable (inout Options) -> Void = { $0.capacity = 512 << 10 }

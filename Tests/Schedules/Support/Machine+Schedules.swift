@@ -69,6 +69,12 @@ extension Machine {
         try register.get(store)
       }
     }
+    // The checkpoint may have them in order.
+    let keys = try store.keys()
+    for register in registers {
+      let isThere = try store.get(register.key) != nil
+      expect(isThere == keys.contains(bytes(register.key)), "\(register.key) is there, or in order, and not both")
+    }
     let report = try store.verify()
     expect(report.isClean, "a verification finds \(report.damage)")
     try store.close()

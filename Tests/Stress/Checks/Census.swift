@@ -30,6 +30,17 @@ struct Census: Equatable {
   /// The version of what is not compared by it.
   static let unknown: UInt64 = 0
 
+  /// The keys that were shown, by keyspace.
+  func keys(_ places: Places) -> [String: Set<[UInt8]>] {
+    var keys: [String: Set<[UInt8]>] = [:]
+    for thread in numbers.indices {
+      for place in numbers[thread].indices where numbers[thread][place] != Script.absent {
+        keys[places.keyspace(place, thread: thread), default: []].insert(places.key(place, thread: thread))
+      }
+    }
+    return keys
+  }
+
   mutating func add(_ entry: Snapshot.Entry, _ places: Places) throws(StoreError) {
     count += 1
     try entry.withBytes { (key, value) in

@@ -18,12 +18,14 @@ struct Look {
 
   /// One look, in a way that is drawn.
   mutating func next() {
-    switch Int.random(in: 0..<9, using: &draw) {
+    switch Int.random(in: 0..<12, using: &draw) {
     case 0...2: walk(pauses: 0)
     case 3, 4: walk(pauses: Int.random(in: 1...6, using: &draw), isRepeated: true)
     case 5: dump(pauses: 0)
     case 6: dump(pauses: Int.random(in: 1...6, using: &draw))
     case 7: Self.scan(store, scene)
+    case 8, 9: Scans(scene: scene, store: store).next(&draw)
+    case 10: walkInOrder()
     default: walkTwoThatOverlap()
     }
   }
@@ -33,7 +35,7 @@ struct Look {
   /// - Parameters:
   ///   - pauses: how often the walk rests while writes go on.
   ///   - isRepeated: Whether it is walked once more, which must show the same.
-  ///   - sequence: the only number that the snapshot may have, if it is known.
+  ///   - sequence: the only number that the snapshot may have, if nobody writes.
   mutating func walk(pauses: Int, isRepeated: Bool = false, sequence: UInt64? = nil) {
     guard let (snapshot, claim) = take(sequence) else { return }
     guard let census = walk(snapshot, pauses, claim) else { return }
@@ -43,6 +45,10 @@ struct Look {
       differing.append(Finding("two walks differ", "\(claim.words): \(counts)"))
     }
     judge(census, claim, snapshot.count, beside: differing)
+    // Nobody writes until this has ended.
+    if sequence != nil, scene.configuration.capacity == 0 {
+      Self.scan(store, scene, expected: census.keys(scene.places))
+    }
   }
 
   private mutating func walkTwoThatOverlap() {
@@ -53,6 +59,39 @@ struct Look {
     guard let later = walk(second, 1, secondClaim), let earlier = walk(first, 1, firstClaim) else { return }
     judge(earlier, firstClaim, first.count)
     judge(later, secondClaim, second.count)
+  }
+
+  /// Walks a snapshot in the order of its keys, one range after the other.
+  private mutating func walkInOrder() {
+    guard let (snapshot, claim) = take(nil) else { return }
+    var census = Census(scene.places)
+    let order: KeyRange.Direction = draw.oneIn(2) ? .ascending : .descending
+    let done: Void? = scene.expectNoError("snapshot throws", "ranges of \(claim.words)") {
+      for name in try [""] + store.keyspaceNames {
+        let space = try store.keyspace(name)
+        for range in rangesOfAll() {
+          var keys: [[UInt8]] = []
+          for entry in snapshot.entries(in: space, range, order: order) {
+            try census.add(entry, scene.places)
+            keys.append(try entry.key())
+          }
+          Scans.checkOrder(keys, range, order, "\(range) of '\(name)' of a snapshot, \(order)", scene)
+          if draw.oneIn(4) { rest() }
+        }
+      }
+    }
+    guard done != nil else { return }
+    scene.ledger.add(.snapshots)
+    judge(census, claim, snapshot.count)
+  }
+
+  /// Ranges that together have each key once.
+  private mutating func rangesOfAll() -> [KeyRange] {
+    if draw.oneIn(3) { return [.all] }
+    if draw.oneIn(2) { return Band.allCases.map { .prefix([$0.letter]) } }
+    let layout = scene.scripts[0].layout
+    let key = scene.places.key(Int.random(in: 0..<layout.count, using: &draw), thread: 0)
+    return [.upTo(key), .from(key)]
   }
 
   /// Walks a snapshot that only the loop holds, as a dump does.
@@ -144,17 +183,24 @@ struct Look {
     _ = scene.expectNoError("scan throws", "keys in order") {
       for name in try [""] + store.keyspaceNames {
         guard let space = try? store.keyspace(name) else { continue }
-        let keys: [[UInt8]]
-        do throws(StoreError) { keys = try space.keys() } catch {
-          if case .keyspaceRemoved = error { continue }
-          throw error
-        }
-        if let (before, behind) = zip(keys, keys.dropFirst()).first(where: { !$0.lexicographicallyPrecedes($1) }) {
-          scene.findings.report(Finding("keys out of order", "'\(name)': \(behind) behind \(before)"))
-        }
-        if let expected, let differing = Set(keys).symmetricDifference(expected[name] ?? []).first {
-          let counts = "\(keys.count) keys in order, \(expected[name]?.count ?? 0) in a snapshot"
-          scene.findings.report(Finding("keys in order differ", "'\(name)': \(counts), for one \(differing)"))
+        // What is in order is in order both ways, and a part of it is in the whole.
+        let looks: [(KeyRange, KeyRange.Direction)] = [
+          (.all, .ascending), (.all, .descending), (.prefix("h"), .ascending),
+        ]
+        for (range, order) in looks {
+          let keys: [[UInt8]]
+          do throws(StoreError) { keys = try space.keys(in: range, order: order) } catch {
+            if case .keyspaceRemoved = error { continue }
+            throw error
+          }
+          Scans.checkOrder(keys, range, order, "\(range) of '\(name)', \(order)", scene)
+          guard let all = expected.map({ $0[name] ?? [] }) else { continue }
+          let shown = all.filter { range.contains($0) }
+          if let differing = Set(keys).symmetricDifference(shown).first {
+            let counts = "\(keys.count) keys in order, \(shown.count) in a snapshot"
+            let text = "'\(name)', \(order): \(counts), for one \(differing)"
+            scene.findings.report(Finding("keys in order differ", text))
+          }
         }
       }
     }

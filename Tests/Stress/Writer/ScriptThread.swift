@@ -85,7 +85,14 @@ final class ScriptThread: Sendable {
       let expiry = Expiry.at(WallTime(millisecondsSince1970: instant))
       return try store.put(value, forKey: keys[place], expiry: expiry, durability: durability).rawValue
     case .remove(let place):
-      try store.remove(keys[place], durability: durability)
+      guard mix(scene.seed, number) % 2 == 0 else {
+        try store.remove(keys[place], durability: durability)
+        return nil
+      }
+      // The same as the range that has this key alone.
+      let range = KeyRange.from(keys[place]).through(keys[place])
+      let removed = try store.removeAll(in: range, durability: durability)
+      if removed > 1 { scene.findings.report(Finding("removal of a range", "of one key: \(removed) are gone")) }
       return nil
     case .swap(let from, let to):
       let (source, target) = to > from ? (store.default, other) : (other, store.default)
