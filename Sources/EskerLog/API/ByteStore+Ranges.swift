@@ -50,6 +50,17 @@ extension ByteStore {
     return found
   }
 
+  /// Calls `body` with each key of a range, in order, until it returns false or there were `limit`. Copies
+  /// nothing; otherwise as ``keys(in:order:limit:)``. `body` must be brief, and must not close any store.
+  public func forEachKey(
+    in range: KeyRange = .all,
+    order: KeyRange.Direction = .ascending,
+    limit: Int = .max,
+    _ body: (RawSpan) throws(StoreError) -> Bool
+  ) throws(StoreError) {
+    try unsafe core.scanKeys(range, order, limit: limit) { (key) throws(StoreError) in try unsafe body(key.bytes) }
+  }
+
   /// Calls `body` with each key of a range and its value in place, in order, until it returns false or there were
   /// `limit`; see ``entries(in:order:limit:)``. Copies no value but a packed one.
   ///

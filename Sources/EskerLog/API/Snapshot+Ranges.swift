@@ -3,52 +3,77 @@ extension Snapshot {
   ///
   /// What stands for unreadable keys comes last, whatever the range, so that damage is not mistaken for absence.
   ///
-  /// - Complexity: O(log n) for the first entry. The first call for a keyspace sorts its keys, which the snapshot keeps: O(n log n), and
+  /// - Complexity: O(log n) for the first entry, if the keyspace keeps its keys in order; besides, what was overwritten or removed since
+  ///   the snapshot is read once. Otherwise the first call for a keyspace sorts its keys, which the snapshot keeps: O(n log n), and
   ///   what ``entries(in:)`` takes.
   public func entries(
     in keyspace: Keyspace,
     _ range: KeyRange,
     order: KeyRange.Direction = .ascending
   ) -> some Sequence<Snapshot.Entry> {
-    OrderedEntries(snapshot: self, keyspace: keyspace.core.id, keys: keyOrder(of: keyspace.core), range, order)
+    OrderedEntries(self, keyspace.core, range, order)
   }
 
-  private func keyOrder(of core: KeyspaceCore) -> SnapshotOrder {
+  fileprivate func keyOrder(of core: KeyspaceCore) -> SnapshotOrder {
     if let order = orders.withLock({ $0[core.id] }) { return order }
-    let order = SnapshotOrder(of: KeyspaceEntries(of: core, in: self))
+    let order = liveOrder(of: core).map { SnapshotOrder($0, ofKeyspace: core.id) } ?? sorted(core)
+    return orders.withLock { orders in
+      // Another thread may have been first.
+      let kept = orders[core.id] ?? order
+      orders[core.id] = kept
+      return kept
+    }
+  }
+
+  /// The order to go on with where damage is in the way of one.
+  fileprivate func keyOrder(of core: KeyspaceCore, insteadOf order: SnapshotOrder) -> SnapshotOrder {
+    if let other = orders.withLock({ $0[core.id] }), other !== order { return other }
+    let order = sorted(core)
     orders.withLock { $0[core.id] = order }
     return order
+  }
+
+  private func sorted(_ core: KeyspaceCore) -> SnapshotOrder {
+    SnapshotOrder(of: KeyspaceEntries(of: core, in: self), ofKeyspace: core.id)
   }
 }
 
 /// The entries of a range, and then what cannot be read.
 private struct OrderedEntries: Sequence, IteratorProtocol {
   private let snapshot: Snapshot
-  private let keyspace: UInt32
-  private let keys: SnapshotOrder
-  private var places: Range<Int>
+  private let core: KeyspaceCore
+  private var keys: SnapshotOrder
   private let order: KeyRange.Direction
-  private var damaged: ArraySlice<Snapshot.Entry>
+  /// Those that come next, the next one last.
+  private var page: [Snapshot.Entry] = []
+  /// What comes behind them; nil if nothing does.
+  private var rest: KeyRange?
+  private var length = SnapshotOrder.pageLengths.least
+  /// nil until all others were shown.
+  private var damaged: ArraySlice<Snapshot.Entry>?
 
-  init(
-    snapshot: Snapshot,
-    keyspace: UInt32,
-    keys: SnapshotOrder,
-    _ range: KeyRange,
-    _ order: KeyRange.Direction
-  ) {
+  init(_ snapshot: Snapshot, _ core: KeyspaceCore, _ range: KeyRange, _ order: KeyRange.Direction) {
     self.snapshot = snapshot
-    self.keyspace = keyspace
-    self.keys = keys
+    self.core = core
     self.order = order
-    places = keys.places(of: range)
-    damaged = keys.damaged[...]
+    keys = snapshot.keyOrder(of: core)
+    rest = range
   }
 
   mutating func next() -> Snapshot.Entry? {
-    while let place = order == .ascending ? places.popFirst() : places.popLast() {
-      if let entry = snapshot.entry(at: keys.address(place), ofKeyspace: keyspace) { return entry }
+    while true {
+      if let entry = page.popLast() { return entry }
+      guard let range = rest else {
+        if damaged == nil { damaged = keys.damaged[...] }
+        return damaged?.popFirst()
+      }
+      guard let next = keys.page(of: range, order, limit: length, in: snapshot) else {
+        keys = snapshot.keyOrder(of: core, insteadOf: keys)
+        continue
+      }
+      page = next.entries.reversed()
+      rest = next.rest
+      length = SnapshotOrder.pageLengths.most
     }
-    return damaged.popFirst()
   }
 }

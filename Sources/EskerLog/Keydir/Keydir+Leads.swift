@@ -54,6 +54,15 @@ extension Keydir {
     return isLed(hash, to: address)
   }
 
+  /// Calls `body` with each address to which the index leads for a hash, or one like it; false if a part of the index is damaged.
+  func forEachAddress(for hash: UInt64, _ body: (UInt64) -> Void) -> Bool {
+    let pin = epochs.enter()
+    defer { epochs.exit(pin) }
+    var probe = reader.probe(hash)
+    while let address = probe.next() { body(address) }
+    return !probe.isDamaged
+  }
+
   /// Whether the index leads to every record of a segment that ends there. Under the writer's lock; cheap.
   ///
   /// The live figures cover exactly the records that the index leads to. So if they make up all bytes, none is dead, and there is

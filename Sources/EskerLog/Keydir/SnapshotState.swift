@@ -28,17 +28,11 @@ class SnapshotState: @unchecked Sendable {
   private let notes = Guarded(Notes(), .notes)
 
   private struct Notes {
-    /// The addresses that the index left since the last of `older` was given to a reader.
+    /// The addresses that the index left, for look-ups.
     var left: Set<UInt64> = []
-    /// Those before: they no longer change, so that nobody copies them under the lock.
-    var older: [Set<UInt64>] = []
-    /// How often `older` was united.
-    var unions = 0
+    /// The same in the order in which they were noted, for those who have read some.
+    var log: [UInt64] = []
     var entered: Set<UInt64> = []
-
-    func hasLeft(_ address: UInt64) -> Bool {
-      left.contains(address) || older.contains { $0.contains(address) }
-    }
   }
 
   init(
@@ -70,7 +64,7 @@ class SnapshotState: @unchecked Sendable {
   func noteSuperseded(_ address: UInt64, _ sequence: UInt64) {
     guard sequence <= self.sequence else { return }
     notes.withLock { notes in
-      if !notes.entered.contains(address) { notes.left.insert(address) }
+      if !notes.entered.contains(address), notes.left.insert(address).inserted { notes.log.append(address) }
     }
   }
 
@@ -82,28 +76,17 @@ class SnapshotState: @unchecked Sendable {
 
   /// Whether the index led to an address that it may have left since.
   func wasSuperseded(_ address: UInt64) -> Bool {
-    notes.withLock { $0.hasLeft(address) }
+    notes.withLock { $0.left.contains(address) }
   }
 
-  /// The addresses that the index led to and may have left since.
+  /// The number of addresses that the index led to and may have left since.
+  var supersededCount: Int { notes.withLock { $0.log.count } }
+
+  /// Those of them that were noted behind the first `position`: some, or all. None if there are none.
   ///
-  /// O(addresses), but not for writers: they note in another set from now on.
-  var superseded: Set<UInt64> {
-    let (sets, unions) = notes.withLock { notes in
-      if !notes.left.isEmpty {
-        notes.older.append(notes.left)
-        notes.left = []
-      }
-      return (notes.older, notes.unions)
-    }
-    guard sets.count > 1, let first = sets.first else { return sets.first ?? [] }
-    let union = sets.dropFirst().reduce(into: first) { $0.formUnion($1) }
-    notes.withLock { notes in
-      guard notes.unions == unions else { return }
-      notes.older.replaceSubrange(..<sets.count, with: [union])
-      notes.unions += 1
-    }
-    return union
+  /// Writers wait while they are copied, so that is done for some ten thousand at a time.
+  func superseded(behind position: Int) -> [UInt64] {
+    notes.withLock { Array($0.log[position..<min($0.log.count, position + 1 << 14)]) }
   }
 
   /// Whether the index was led to an address that it did not lead to before.

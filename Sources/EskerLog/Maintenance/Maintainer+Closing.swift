@@ -25,7 +25,7 @@ extension Maintainer {
     let hasPurged = writer.withLock { $0.hasPurged }
     if !hasPurged, !env.checkpointsSmallStores, !lacksOrders, isLogShort(behindCheckpointOf: length) { return .present }
     let isLarge = catalog.recordBytes >= max(length, Self.smallStore)
-    let isNeeded = keydir.loadedCheckpoint != nil || hasPurged || env.checkpointsSmallStores
+    let isNeeded = keydir.loadedCheckpoint != nil || hasPurged || lacksOrders || env.checkpointsSmallStores
     let isWorthwhile = isLarge || isNeeded && length <= Self.smallStore
     return isWorthwhile && catalog.hasRoom(for: length + length / 8 + orderBytes) ? .new : .none
   }

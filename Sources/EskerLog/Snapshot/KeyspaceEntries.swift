@@ -25,23 +25,21 @@ struct KeyspaceEntries: Sequence {
     private let snapshot: Snapshot
     /// Candidates; nil if the whole snapshot is read.
     private var addresses: ArraySlice<UInt64>?
-    private var all: Snapshot.Iterator
-    private let name: String
+    /// nil once there is nothing more to read.
+    private var walk: SnapshotWalk?
     private let id: UInt32
 
     fileprivate init(_ snapshot: Snapshot, _ addresses: [UInt64]?, _ core: KeyspaceCore) {
       self.snapshot = snapshot
       self.addresses = addresses.map { $0[...] }
-      all = snapshot.makeIterator()
-      name = core.name
+      walk = addresses == nil ? SnapshotWalk(snapshot, only: core.name) : nil
       id = core.id
     }
 
     mutating func next() -> Snapshot.Entry? {
       guard addresses != nil else {
-        while let entry = all.next() {
-          if entry.keyspace == name { return entry }
-        }
+        if walk?.advance() == true { return walk?.entry }
+        walk = nil
         return nil
       }
       while let address = addresses?.popFirst() {

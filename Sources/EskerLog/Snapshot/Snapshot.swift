@@ -70,34 +70,83 @@ public final class Snapshot: Sequence, Sendable {
 
   /// The addresses, in order, that entries of a keyspace may have; nil if only reading everything tells.
   func addresses(of core: KeyspaceCore, _ tag: KeyspaceTag) throws(StoreError) -> [UInt64]? {
+    guard isOfStore(core) else { return nil }
     var found: Set<UInt64> = []
     let isSmall = try writer.withAddresses(of: core, tag) { (_, address, _) throws(StoreError) in found.insert(address)
     }
-    return isSmall ? found.union(state.superseded).sorted() : nil
+    guard isSmall else { return nil }
+    var position = 0
+    while case let some = superseded(behind: position), !some.isEmpty {
+      found.formUnion(some)
+      position += some.count
+    }
+    return found.sorted()
   }
 
-  /// The entry at an address, if the snapshot shows one of that keyspace there.
+  /// The addresses that were noted behind the first `position`: some, or all. None if there are none.
+  func superseded(behind position: Int) -> [UInt64] { state.superseded(behind: position) }
+
+  /// The number of addresses that were noted.
+  var supersededCount: Int { state.supersededCount }
+
+  /// Whether what is kept of a keyspace's keys is that of the store at hand: it may have been opened again since.
+  private func isOfStore(_ core: KeyspaceCore) -> Bool { core.keydir === writer.keydir }
+
+  /// The keys in order of a keyspace that is still what the snapshot shows; nil if nobody has asked for them, or one may be missing.
+  func liveOrder(of core: KeyspaceCore) -> KeyOrder? {
+    guard isOfStore(core), let shown = keyspaces[core.id] else { return nil }
+    let (tag, order) = writer.withLock { _ in (core.tag, core.order) }
+    guard tag == shown.tag else { return nil }
+    guard let order, order.isWhole else { return nil }
+    return order
+  }
+
+  /// The addresses to which the index leads for a hash, or one like it.
+  ///
+  /// - Throws: ``StoreError/damaged(_:reason:)`` if a part of the index is damaged.
+  func addresses(for hash: UInt64) throws(StoreError) -> [UInt64] {
+    var found: [UInt64] = []
+    guard writer.keydir.forEachAddress(for: hash, { found.append($0) }) else { throw writer.keydir.indexDamage() }
+    return found
+  }
+
+  /// The entry at an address, if the snapshot shows one of that keyspace there; or the damaged range, if nobody can tell.
   func entry(at address: UInt64, ofKeyspace id: UInt32) -> Snapshot.Entry? {
     var (low, high) = (0, places.count)
     while low < high {
       let middle = (low + high) / 2
       if places[middle].segment.startUnits <= address { low = middle + 1 } else { high = middle }
     }
-    guard low > 0, let keyspace = state.keyspaces[id] else { return nil }
+    guard low > 0, let keyspace = keyspaces[id] else { return nil }
     let (segment, end) = places[low - 1]
     let offset = Int(truncatingIfNeeded: (address &- segment.startUnits) &<< 3)
     guard offset < end else { return nil }
-    if let view = segment.packedView(end: end) {
-      guard let entry = view.entry(at: offset), entry.kind == .put, entry.keyspace == keyspace.tag,
-        shows(entry.sequence, entry.expiry), isLive(entry.keyHash(writer.env.seed), at: address)
-      else { return nil }
-      return Snapshot.Entry(segment: segment, entry, keyspace: place(of: keyspace.tag, named: keyspace.name))
-    }
-    guard case .record(let header) = segment.readRecord(at: offset, end: end), header.kind == .put,
-      header.keyspace == keyspace.tag, shows(header.sequence, header.expiry), isLive(header.keyHash, at: address)
-    else { return nil }
     let place = place(of: keyspace.tag, named: keyspace.name)
+    if let view = segment.packedView(end: end) {
+      guard let entry = view.entry(at: offset) else { return damage(from: offset, in: segment, end) }
+      guard entry.kind == .put, entry.keyspace == keyspace.tag, shows(entry.sequence, entry.expiry),
+        isLive(hash(of: entry), at: address)
+      else { return nil }
+      return Snapshot.Entry(segment: segment, entry, keyspace: place)
+    }
+    guard case .record(let header) = segment.readRecord(at: offset, end: end) else {
+      return damage(from: offset, in: segment, end)
+    }
+    guard header.kind == .put, header.keyspace == keyspace.tag, shows(header.sequence, header.expiry),
+      isLive(header.keyHash, at: address)
+    else { return nil }
     return Snapshot.Entry(segment: segment, offset: offset, header: header, keyspace: place)
+  }
+
+  private func damage(from offset: Int, in segment: Segment, _ end: Int) -> Snapshot.Entry {
+    var entry = Snapshot.Entry(in: segment)
+    if segment.layout.isPacked {
+      entry.move(toDamage: offset..<end)
+    } else {
+      var records = RecordCursor(segment, from: offset, to: end)
+      entry.move(toDamage: records.seek())
+    }
+    return entry
   }
 
   /// Whether a record with this number and expiry may be shown.

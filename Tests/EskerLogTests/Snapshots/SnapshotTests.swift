@@ -119,10 +119,11 @@ import Testing
     try store.put("3", forKey: "b")
     try other.put("4", forKey: "abd")
     let snapshot = try store.snapshot()
-    #expect(try Set(snapshot.entries(withPrefix: bytes("ab")).map { try $0.key() }) == [bytes("ab"), bytes("abc")])
-    #expect(try snapshot.entries(withPrefix: bytes("ab"), in: other).map { try $0.value() } == [bytes("4")])
-    #expect(Array(snapshot.entries(withPrefix: [])).count == 3)
-    #expect(Array(snapshot.entries(withPrefix: bytes("abcd"))).isEmpty)
+    let own = store.default
+    #expect(try snapshot.entries(in: own, .prefix("ab")).map { try $0.key() } == [bytes("ab"), bytes("abc")])
+    #expect(try snapshot.entries(in: other, .prefix("ab")).map { try $0.value() } == [bytes("4")])
+    #expect(Array(snapshot.entries(in: own, .prefix(""))).count == 3)
+    #expect(Array(snapshot.entries(in: own, .prefix("abcd"))).isEmpty)
     #expect(try snapshot.entries(in: other).map { try $0.key() } == [bytes("abd")])
     #expect(Array(snapshot.entries(in: other)).allSatisfy { $0.keyspace == "other" })
     #expect(Array(snapshot).count == 4)
@@ -190,7 +191,7 @@ import Testing
       switch way {
       case "whole": try old(store.snapshot().makeIterator())
       case "keyspace": try old(store.snapshot().entries(in: store.default).makeIterator())
-      case "prefix": try old(store.snapshot().entries(withPrefix: bytes("key")).makeIterator())
+      case "prefix": try old(store.snapshot().entries(in: store.default, .prefix("key")).makeIterator())
       default: try old(store.snapshot().lazy.filter { $0.valueLength > 0 }.map { $0 }.prefix(1000).makeIterator())
       }
     #expect(shown == 100)
