@@ -26,8 +26,8 @@ struct EskerTool: ParsableCommand {
     (
       "Entry",
       [
-        Put.self, Get.self, Edit.self, Delete.self, List.self, Count.self, Exists.self, Increment.self, TTL.self,
-        Touch.self, Persist.self,
+        Put.self, Get.self, Edit.self, Delete.self, List.self, First.self, Last.self, Count.self, Exists.self,
+        Increment.self, TTL.self, Touch.self, Persist.self,
       ]
     ),
     ("Bulk", [Load.self, Dump.self, Copy.self, Clear.self, Drop.self, Keyspaces.self, Shell.self]),

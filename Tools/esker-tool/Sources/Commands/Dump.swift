@@ -150,7 +150,7 @@ struct Dump: KeyspaceCommand, JSONPrinting {
     try output.write(formatter.header)
     defer { summary.bytes += output.byteCount }
     do {
-      summary.isIntact = try forEachEntry(of: store, in: keyspace, progress, taking: filter, in: order) { entry in
+      summary.isIntact = try forEachEntry(of: store, in: keyspace, progress, taking: filter, in: order.order) { entry in
         try formatter.write(entry, to: &output)
         summary.entries += 1
       }

@@ -13,27 +13,14 @@ func forEachEntry(
   _ progress: Progress,
   _ body: (borrowing Snapshot.Entry) throws -> Bool
 ) throws -> Bool {
-  var isIntact = true
-  var done = 0
-  try store.snapshot().forEachEntry(in: keyspace) { entry in
-    try Interruption.check()
-    do {
-      guard try body(entry) else { return false }
-    } catch StoreError.damaged(let location, let reason) {
-      isIntact = false
-      progress.clear()
-      DamageReports.report(location, reason)
-    }
-    done += 1
-    progress.step(done)
-    return true
-  }
-  return isIntact
+  var visit = Visit(progress)
+  try store.snapshot().forEachEntry(in: keyspace) { entry in try visit.take(entry, body) }
+  return visit.isIntact
 }
 
 /// Calls `body` for the entries that a filter takes, in an order if one is asked for.
 ///
-/// Memory does not grow with the entries, except for an order without a limit.
+/// Memory does not grow with the entries, except for an order without a limit that the store does not have.
 ///
 /// - Returns: True if no damage was found.
 /// - Throws: What `body` throws; ``ToolError/interrupted(signal:)``.
@@ -42,24 +29,32 @@ func forEachEntry(
   in keyspace: String?,
   _ progress: Progress,
   taking filter: EntryFilter,
-  in order: EntryOrder? = nil,
+  in order: EntryOrder.Order? = nil,
   _ body: (borrowing Snapshot.Entry) throws -> Void
 ) throws -> Bool {
   var filter = filter
   var remaining = filter.limit
   guard remaining > 0 else { return true }
-  guard let order, let rank = order.sort else {
-    return try forEachEntry(of: store, in: keyspace, progress) { entry in
-      guard try filter.takes(entry) else { return true }
-      try body(entry)
-      remaining -= 1
-      return remaining > 0
-    }
+  func takeNext(_ entry: borrowing Snapshot.Entry) throws -> Bool {
+    guard try filter.takes(entry) else { return true }
+    try body(entry)
+    remaining -= 1
+    return remaining > 0
   }
-  var sorted = SortedEntries(by: rank, isReversed: order.reverse, limit: remaining)
+  if let ranges = try ranges(of: store, in: keyspace, taking: filter, in: order) {
+    var visit = Visit(progress)
+    let snapshot = try store.snapshot()
+    for (keyspace, range) in ranges {
+      let entries = snapshot.entries(in: keyspace, range, order: order?.isReversed == true ? .descending : .ascending)
+      for entry in entries where try !visit.take(entry, takeNext) { return visit.isIntact }
+    }
+    return visit.isIntact
+  }
+  guard let order else { return try forEachEntry(of: store, in: keyspace, progress, takeNext) }
+  var sorted = SortedEntries(by: order.rank, isReversed: order.isReversed, limit: remaining)
   var isIntact = try forEachEntry(of: store, in: keyspace, progress) { entry in
     guard try filter.takes(entry) else { return true }
-    if case .field(let path) = rank {
+    if case .field(let path) = order.rank {
       try sorted.add(entry, by: filter.scalar(at: path, in: entry))
     } else {
       try sorted.add(entry)
@@ -75,4 +70,60 @@ func forEachEntry(
     }
   }
   return isIntact
+}
+
+/// Whether entries have to be read, all of them, to know their order: unless it is that of keys which are kept in it.
+func sorts(_ store: LogStore, in keyspace: String?, by order: EntryOrder.Order) throws -> Bool {
+  try order.rank != .key || !store.keyspaces(keyspace).allSatisfy(store.hasOrder)
+}
+
+/// The keys of each keyspace among which those are that a filter takes, in the order in which they are wanted; nil if all entries have
+/// to be read, since a keyspace has no order, or because that is faster.
+private func ranges(
+  of store: LogStore,
+  in keyspace: String?,
+  taking filter: EntryFilter,
+  in order: EntryOrder.Order?
+) throws -> [(Keyspace, KeyRange)]? {
+  guard try order.map({ try !sorts(store, in: keyspace, by: $0) }) ?? filter.hasRange else { return nil }
+  let names = try store.keyspaces(keyspace).sorted()
+  guard order != nil || names.allSatisfy(store.hasOrder) else { return nil }
+  var filter = filter
+  let ranges = try names.map { (try store.keyspace($0), filter.range(in: $0)) }
+  return order?.isReversed == true ? ranges.reversed() : ranges
+}
+
+extension LogStore {
+  /// Whether a keyspace's keys are at hand in order, or it has none: otherwise they would have to be gathered.
+  func hasOrder(_ keyspace: String) -> Bool {
+    let statistics = statistics
+    return statistics.orderBytes[keyspace] != nil || statistics.keyspaces[keyspace] == 0
+  }
+}
+
+/// What surrounds each look at an entry.
+private struct Visit {
+  private let progress: Progress
+  private var done = 0
+  private(set) var isIntact = true
+
+  init(_ progress: Progress) { self.progress = progress }
+
+  /// Whether there is to be another one.
+  mutating func take(
+    _ entry: borrowing Snapshot.Entry,
+    _ body: (borrowing Snapshot.Entry) throws -> Bool
+  ) throws -> Bool {
+    try Interruption.check()
+    do {
+      guard try body(entry) else { return false }
+    } catch StoreError.damaged(let location, let reason) {
+      isIntact = false
+      progress.clear()
+      DamageReports.report(location, reason)
+    }
+    done += 1
+    progress.step(done)
+    return true
+  }
 }

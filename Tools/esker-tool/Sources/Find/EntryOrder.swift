@@ -29,7 +29,7 @@ struct EntryOrder: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "Order by key, value-size, expiry, or a field of the value, as in address.city; least first. Takes memory for every entry, or "
-        + "for the --limit ones. A field of one of these names is .key.",
+        + "for the --limit ones, unless the keyspace keeps its keys in order. A field of one of these names is .key.",
       valueName: "key|value-size|expiry|path"
     ),
     completion: .list(["key", "value-size", "expiry"])
@@ -38,6 +38,15 @@ struct EntryOrder: ParsableArguments {
 
   @Flag(help: "Greatest first.")
   var reverse = false
+
+  /// By what, and whether the greatest comes first.
+  struct Order {
+    var rank: Rank
+    var isReversed: Bool
+  }
+
+  /// nil if any will do.
+  var order: Order? { sort.map { Order(rank: $0, isReversed: reverse) } }
 
   func validate() throws {
     if reverse, sort == nil { throw ValidationError("--reverse goes with --sort.") }

@@ -106,18 +106,21 @@ struct EntryFilter {
   private var forms: EntryForms
   private var text = JSONWriter()
 
-  /// - Parameter keyspaces: Those whose entries come.
+  /// - Parameters:
+  ///   - keyspaces: Those whose entries come.
+  ///   - most: The limit, if none is given.
   init(
     _ selection: Selection,
     _ keyEncoding: ByteEncoding?,
     _ forms: EntryForms,
-    in keyspaces: [String]
+    in keyspaces: [String],
+    most: Int = .max
   ) throws(ToolError) {
     let now = Double(Options.Clock.system.now().millisecondsSince1970)
     let last = selection.expiringWithin.map { now + $0.duration.seconds * 1000 }
     var forms = forms
     let ranges = try selection.ranges(in: keyspaces, &forms, keyEncoding)
-    self.init(selection.choice, limit: selection.limit ?? .max, lastExpiry: last, ranges: ranges, keyEncoding, forms)
+    self.init(selection.choice, limit: selection.limit ?? most, lastExpiry: last, ranges: ranges, keyEncoding, forms)
   }
 
   init(
@@ -139,6 +142,18 @@ struct EntryFilter {
     self.keyEncoding = keyEncoding
     self.forms = forms
     prefix = Array((ignoresCase ? choice.prefix.lowercased() : choice.prefix).utf8)
+  }
+
+  /// Whether the keys that are taken lie next to each other in order.
+  var hasRange: Bool { ranges != nil || prefixIsOfBytes }
+
+  /// Whether keys are printed as their bytes, so that the prefix is one of them.
+  private var prefixIsOfBytes: Bool { !prefix.isEmpty && !ignoresCase && (keyEncoding ?? .text) == .text }
+
+  /// The keys of a keyspace among which those are that are taken.
+  mutating func range(in keyspace: String) -> KeyRange {
+    let range = ranges?[keyspace] ?? .all
+    return prefixIsOfBytes && !forms[keyspace].keys.isTranslated ? range.prefix(prefix) : range
   }
 
   /// - Throws: ``StoreError/damaged(_:reason:)``.

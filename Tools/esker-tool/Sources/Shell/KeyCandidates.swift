@@ -4,7 +4,7 @@ import Esker
 /// Keys that somebody may be about to type.
 struct KeyCandidates {
   let keys: [String]
-  /// Whether there may be others: keys have no order, and are looked for as long as somebody waits for an answer.
+  /// Whether there may be others: without an order keys are looked for as long as somebody waits for an answer.
   let isPartial: Bool
 
   private static let patience = Duration.milliseconds(300)
@@ -21,24 +21,31 @@ struct KeyCandidates {
       self.init(keys: [], isPartial: false)
       return
     }
-    for (number, entry) in snapshot.enumerated() {
+    var number = 0
+    /// Whether to go on.
+    func take(_ entry: borrowing Snapshot.Entry) -> Bool {
       if number & 255 == 0, ContinuousClock.now >= end || Interruption.isRequested {
         isPartial = true
-        break
+        return false
       }
-      guard entry.keyspace == keyspace, let key = try? entry.key() else { continue }
+      number += 1
+      guard entry.keyspace == keyspace, let key = try? entry.key() else { return true }
       guard let text = form.text(of: key) ?? String(validating: key, as: UTF8.self), text.hasPrefix(typed) else {
-        continue
+        return true
       }
       // What cannot be typed is not offered.
       guard !text.isEmpty, !text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
-        continue
+        return true
       }
       found.append(text)
-      guard found.count < Self.most else {
-        isPartial = true
-        break
-      }
+      if found.count == Self.most { isPartial = true }
+      return found.count < Self.most
+    }
+    if store.hasOrder(keyspace), let space = try? store.keyspace(keyspace) {
+      // The text of keys of another form begins otherwise than their bytes.
+      for entry in snapshot.entries(in: space, form.isTranslated ? .all : .prefix(typed)) where !take(entry) { break }
+    } else {
+      snapshot.forEachEntry(in: keyspace, take)
     }
     self.init(keys: found.sorted(), isPartial: isPartial)
   }

@@ -36,7 +36,8 @@ enum ExitStatus {
   static func code(for error: ToolError) -> Int32 {
     switch error {
     case .outputClosed: success
-    case .noKeyspace, .notFound, .someAbsent, .nothingFound, .noSegment, .noRecord, .badLine, .badGzip, .nothingLoaded,
+    case .noKeyspace, .notFound, .someAbsent, .nothingFound, .noneInRange, .noSegment, .noRecord, .badLine, .badGzip,
+      .nothingLoaded,
       .damageFound, .otherInput, .notRepresentable, .benchmarkFailed, .different, .historyMerged, .notWritten,
       .noPosition, .otherPosition, .changedMeanwhile, .notConfirmed, .nothingToMeasure:
       failure

@@ -24,6 +24,8 @@ enum ToolError: Error, Equatable {
   case editorFailed(String, status: Int32)
   /// None of the given number of keys exists.
   case nothingFound(Int)
+  /// No key is in the range, and there is no first or last one.
+  case noneInRange
   /// A line of the input cannot be loaded.
   case badLine(number: Int, why: String)
   /// All of the lines of the input were bad, and skipped.
@@ -133,6 +135,7 @@ extension ToolError: CustomStringConvertible {
     case .editorFailed(let editor, let status):
       "\(editor) ended with \(status), so nothing was changed: name another editor in VISUAL or EDITOR"
     case .nothingFound(let count): "none of the \(count) keys exists"
+    case .noneInRange: "there is no such key"
     case .badLine(let number, let why): "line \(number): \(why)"
     case .nothingLoaded(let count):
       count == 1 ? "the only line cannot be loaded" : "none of the \(HumanUnits.count(count)) lines can be loaded"

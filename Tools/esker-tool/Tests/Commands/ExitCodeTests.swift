@@ -60,7 +60,8 @@ import Testing
   }
 
   @Test(arguments: [
-    "put", "get", "delete", "list", "count", "load", "dump", "stats", "verify", "inspect", "keyspaces", "map", "merge",
+    "put", "get", "delete", "list", "first", "last", "count", "load", "dump", "stats", "verify", "inspect", "keyspaces",
+    "map", "merge",
     "backup", "restore", "repair", "bench", "watch", "exists", "ttl", "touch", "persist", "increment", "clear", "drop",
     "copy", "big", "diff",
   ])

@@ -1,3 +1,4 @@
+import Esker
 import Foundation
 import Testing
 
@@ -43,6 +44,63 @@ import Testing
     #expect(all.lines.sorted() == ["\todd:69", "\todd:7", "\todd:71", "names\todd:7"])
     let notHex = try scratch.run("list", store, "--key-encoding", "hex", "--to", "xyz")
     #expect(notHex.status == 64 && notHex.text.isEmpty)
+  }
+
+  @Test func theFirstAndTheLastAreThoseInOrder() throws {
+    let scratch = try filled()
+    let store = scratch.store
+    #expect(try scratch.run("first", store).text == "even:0\n")
+    #expect(try scratch.run("last", store).text == "odd:99\n")
+    #expect(try scratch.run("last", store, "-n", "3").lines == ["odd:99", "odd:97", "odd:95"])
+    #expect(try scratch.run("first", store, "--prefix", "odd", "--limit", "2").lines == ["odd:1", "odd:11"])
+    #expect(try scratch.run("first", store, "--from", "even:98").text == "even:98\n")
+    #expect(try scratch.run("last", store, "--to", "odd").text == "even:98\n")
+    let json = try scratch.run("last", store, "--json", "--values").text
+    #expect(json.contains(#""key":"odd:99""#))
+    let none = try scratch.run("first", store, "--prefix", "none")
+    #expect(none.status == 1 && none.text.isEmpty)
+    #expect(try scratch.run("first", store, "--keyspace", "none").status == 1)
+    #expect(try scratch.run("last", scratch.path("nowhere")).status == 66)
+  }
+
+  /// Keys that the checkpoint has in order are not all read: damage elsewhere is not met.
+  @Test func whatIsInOrderIsReadFromThere() throws {
+    let scratch = try Scratch()
+    let path = scratch.store
+    do {
+      var options = Options()
+      options.segmentSize = 64 << 10
+      let store = try LogStore(at: path, options: options)
+      for number in 0..<12_000 { try store.put("value \(number)", forKey: "key \(100_000 + number)") }
+      #expect(try store.first() != nil)
+      try store.close()
+    }
+    // Not in the last segment, which every opening reads.
+    let files = try FileManager.default.contentsOfDirectory(atPath: path).sorted().filter { $0.hasSuffix(".segment") }
+    #expect(files.count > 5)
+    for file in files.map({ URL(fileURLWithPath: path + "/" + $0) }) {
+      var contents = try Data(contentsOf: file)
+      guard let place = contents.range(of: Data("key 105000".utf8)) else { continue }
+      contents[place.lowerBound] ^= 1
+      try contents.write(to: file)
+    }
+    func run(_ arguments: String...) throws -> ToolResult {
+      try scratch.run([arguments[0], path] + arguments.dropFirst())
+    }
+    #expect(try run("list").status == 1)
+    for arguments in [["list", "--sort", "key", "-n", "1"], ["first"], ["list", "--to", "key 100001"]] {
+      let result = try scratch.run([arguments[0], path] + arguments.dropFirst())
+      #expect(result.status == 0 && result.text == "key 100000\n" && result.errors.isEmpty)
+    }
+    #expect(try run("list", "--sort", "key", "--reverse", "-n", "2").lines == ["key 111999", "key 111998"])
+    #expect(try run("count", "--prefix", "key 1061").text == "100\n")
+    let range = ["--from", "key 106100", "--to", "key 106200"]
+    #expect(try scratch.run(["dump", path] + range).lines.count == 100)
+    #expect(try scratch.run(["delete", path] + range + ["--quiet"]).status == 0)
+    #expect(try run("count", "--from", "key 106").text == "5900\n")
+    // Here it is met.
+    let met = try run("count", "--from", "key 1049", "--to", "key 1051")
+    #expect(met.status == 1 && met.text == "199\n")
   }
 
   @Test func dumpedLinesAreJSONAndLoseNothing() throws {

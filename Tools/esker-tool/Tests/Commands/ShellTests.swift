@@ -102,7 +102,7 @@ import Testing
   }
 
   @Test func everyCommandOfTheShellHasAStore() throws {
-    #expect(ShellSession.commands.count == 26)
+    #expect(ShellSession.commands.count == 28)
     let help = try shell("help\nhelp get\nls --help\n")
     #expect(help.status == 0 && help.errors.isEmpty)
     for command in ShellSession.commands {
