@@ -9,7 +9,7 @@
 const std::string leveldb_settings =
     "LevelDB " + std::to_string(leveldb::kMajorVersion) + "." + std::to_string(leveldb::kMinorVersion) +
     ": log without sync (with sync in the synced cells), 64 MiB write buffer, files of 32 MiB, Bloom filter of 10 bits, block cache larger than all "
-    "data, no compression; compacted before reads";
+    "data, no compression; compacted before reads; the first entry of a queue looked for from the last one taken";
 
 namespace {
 
@@ -18,11 +18,13 @@ void check(const leveldb::Status &status) {
 }
 
 leveldb::Slice slice(std::string_view bytes) { return {bytes.data(), bytes.size()}; }
+std::string_view view(leveldb::Slice bytes) { return {bytes.data(), bytes.size()}; }
 
 struct session final : peer_session {
   leveldb::DB *db;
   leveldb::WriteOptions writing;
   std::string value;
+  std::string taken;
 
   session(leveldb::DB *db, bool synced) : db(db) { writing.sync = synced; }
 
@@ -35,15 +37,24 @@ struct session final : peer_session {
     return copy_out(value.data(), value.size(), out, capacity);
   }
 
-  size_t scan(std::string_view key, size_t count, char *out, size_t stride, int64_t *lengths) override {
+  void scan(scan_output &output) override {
     std::unique_ptr<leveldb::Iterator> entries(db->NewIterator({}));
-    size_t n = 0;
-    for (entries->Seek(slice(key)); n < count && entries->Valid(); entries->Next(), n++) {
-      const leveldb::Slice value = entries->value();
-      lengths[n] = copy_out(value.data(), value.size(), out + n * stride, stride);
-    }
+    entries->Seek(slice(output.from));
+    while (entries->Valid() && output.take(view(entries->key()), view(entries->value()))) entries->Next();
     check(entries->status());
-    return n;
+  }
+
+  int64_t take_first(char *out, size_t capacity) override {
+    std::unique_ptr<leveldb::Iterator> entries(db->NewIterator({}));
+    // From the beginning it would pass everything that was taken before.
+    entries->Seek(taken);
+    check(entries->status());
+    if (!entries->Valid()) return -1;
+    const leveldb::Slice found = entries->value();
+    const int64_t length = copy_out(found.data(), found.size(), out, capacity);
+    taken = entries->key().ToString();
+    remove(taken);
+    return length;
   }
 
   void remove(std::string_view key) override { check(db->Delete(writing, slice(key))); }

@@ -19,6 +19,7 @@ void check(int code) {
 }
 
 MDB_val val(std::string_view bytes) { return {bytes.size(), const_cast<char *>(bytes.data())}; }
+std::string_view view(const MDB_val &bytes) { return {static_cast<const char *>(bytes.mv_data), bytes.mv_size}; }
 
 struct session final : peer_session {
   MDB_env *env;
@@ -56,19 +57,31 @@ struct session final : peer_session {
     mdb_txn_reset(reading);
   }
 
-  size_t scan(std::string_view key, size_t count, char *out, size_t stride, int64_t *lengths) override {
+  void scan(scan_output &output) override {
     read();
     check(cursor ? mdb_cursor_renew(reading, cursor) : mdb_cursor_open(reading, dbi, &cursor));
-    MDB_val k = val(key), v;
-    size_t n = 0;
-    int code = mdb_cursor_get(cursor, &k, &v, MDB_SET_RANGE);
-    for (; code == 0 && n < count; n++) {
-      lengths[n] = copy_out(v.mv_data, v.mv_size, out + n * stride, stride);
-      code = mdb_cursor_get(cursor, &k, &v, MDB_NEXT);
-    }
+    MDB_val k = val(output.from), v;
+    // A key of no bytes is not looked for.
+    int code = mdb_cursor_get(cursor, &k, &v, output.from.empty() ? MDB_FIRST : MDB_SET_RANGE);
+    while (code == 0 && output.take(view(k), view(v))) code = mdb_cursor_get(cursor, &k, &v, MDB_NEXT);
     if (code != MDB_NOTFOUND) check(code);
     mdb_txn_reset(reading);
-    return n;
+  }
+
+  int64_t take_first(char *out, size_t capacity) override {
+    MDB_cursor *front;
+    check(mdb_cursor_open(write(), dbi, &front));
+    MDB_val k, v;
+    int64_t length = -1;
+    int code = mdb_cursor_get(front, &k, &v, MDB_FIRST);
+    if (code == 0) {
+      length = copy_out(v.mv_data, v.mv_size, out, capacity);
+      code = mdb_cursor_del(front, 0);
+    }
+    mdb_cursor_close(front);
+    if (code != MDB_NOTFOUND) check(code);
+    wrote();
+    return length;
   }
 
   void remove(std::string_view key) override {

@@ -10,6 +10,47 @@
 #include <string>
 #include <string_view>
 
+/// Copies a value that fits.
+inline int64_t copy_out(const void *value, size_t length, char *out, size_t capacity) {
+  if (length > capacity) throw std::runtime_error("a value is longer than it was written");
+  std::memcpy(out, value, length);
+  return static_cast<int64_t>(length);
+}
+
+/// Takes the entries of a range.
+class scan_output {
+  const peer_range &range;
+  char *const out, *const end;
+  char *place;
+  size_t stride;
+
+public:
+  const std::string_view from;
+  size_t count = 0;
+  uint64_t sum = 0;
+
+  scan_output(const peer_range &range, char *out, size_t capacity, size_t stride)
+      : range(range), out(out), end(out + capacity), place(out), stride(stride),
+        from(static_cast<const char *>(range.from), range.from_length) {}
+
+  bool keys_only() const { return range.keys_only; }
+  /// Whether every entry of the store is wanted, for engines that have a faster call for that.
+  bool is_whole() const { return from.empty() && range.count == PTRDIFF_MAX; }
+
+  /// Takes the entry unless it lies behind the range; whether a further one is wanted.
+  bool take(std::string_view key, std::string_view value) {
+    if (range.prefix && key.substr(0, from.size()) != from) return false;
+    const std::string_view bytes = range.keys_only ? key : value;
+    copy_out(bytes.data(), bytes.size(), place, stride);
+    uint64_t number;
+    std::memcpy(&number, place, sizeof number);
+    sum += number;
+    place += stride;
+    if (place == end) place = out;
+    return ++count < range.count;
+  }
+};
+
 struct peer_session {
   virtual ~peer_session() = default;
   virtual void put(std::string_view key, std::string_view value) = 0;
@@ -19,8 +60,9 @@ struct peer_session {
   virtual void get_many(const char *keys, size_t key_length, size_t count, char *out, size_t stride, int64_t *lengths) {
     for (size_t i = 0; i < count; i++) lengths[i] = get({keys + i * key_length, key_length}, out + i * stride, stride);
   }
-  /// Reads up to `count` entries in order of their keys.
-  virtual size_t scan(std::string_view, size_t, char *, size_t, int64_t *) { throw std::runtime_error("this engine is used without an order"); }
+  /// Passes the entries of a range in the order of their keys, until no further one is wanted.
+  virtual void scan(scan_output &) { throw std::runtime_error("this engine is used without an order"); }
+  virtual int64_t take_first(char *, size_t) { throw std::runtime_error("this engine is used without an order"); }
   virtual void finish() {}
 };
 
@@ -31,18 +73,14 @@ struct peer {
   virtual void close() = 0;
 };
 
-/// Copies a value that fits.
-inline int64_t copy_out(const void *value, size_t length, char *out, size_t capacity) {
-  if (length > capacity) throw std::runtime_error("a value is longer than it was written");
-  std::memcpy(out, value, length);
-  return static_cast<int64_t>(length);
-}
-
 std::unique_ptr<peer> open_rocksdb(const peer_options &options);
 std::unique_ptr<peer> open_leveldb(const peer_options &options);
 std::unique_ptr<peer> open_lmdb(const peer_options &options);
 std::unique_ptr<peer> open_tkrzw(const peer_options &options);
+std::unique_ptr<peer> open_tkrzw_tree(const peer_options &options);
 std::unique_ptr<peer> open_kyoto(const peer_options &options);
+std::unique_ptr<peer> open_kyoto_tree(const peer_options &options);
 std::unique_ptr<peer> open_sqlite(const peer_options &options);
 
-extern const std::string rocksdb_settings, leveldb_settings, lmdb_settings, tkrzw_settings, kyoto_settings, sqlite_settings;
+extern const std::string rocksdb_settings, leveldb_settings, lmdb_settings, tkrzw_settings, tkrzw_tree_settings, kyoto_settings,
+    kyoto_tree_settings, sqlite_settings;

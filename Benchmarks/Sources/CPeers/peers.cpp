@@ -23,9 +23,11 @@ const engine *find(const char *name) {
 #endif
 #ifdef PEER_TKRZW
       {"tkrzw", &tkrzw_settings, open_tkrzw},
+      {"tkrzw-tree", &tkrzw_tree_settings, open_tkrzw_tree},
 #endif
 #ifdef PEER_KYOTO
       {"kyoto", &kyoto_settings, open_kyoto},
+      {"kyoto-tree", &kyoto_tree_settings, open_kyoto_tree},
 #endif
 #ifdef PEER_SQLITE
       {"sqlite", &sqlite_settings, open_sqlite},
@@ -99,12 +101,19 @@ bool peer_get_many(peer_session *session, const void *keys, size_t key_length, s
   });
 }
 
-int64_t peer_scan(peer_session *session, const void *key, size_t key_length, size_t count, void *out, size_t stride, int64_t *lengths) {
+bool peer_remove(peer_session *session, const void *key, size_t key_length) {
+  return guarded(false, [&] { return session->remove(view(key, key_length)), true; });
+}
+
+int64_t peer_scan(peer_session *session, const peer_range *range, void *out, size_t capacity, size_t stride, uint64_t *sum) {
   return guarded<int64_t>(-2, [&] {
-    return static_cast<int64_t>(session->scan(view(key, key_length), count, static_cast<char *>(out), stride, lengths));
+    scan_output output(*range, static_cast<char *>(out), capacity, stride);
+    session->scan(output);
+    *sum += output.sum;
+    return static_cast<int64_t>(output.count);
   });
 }
 
-bool peer_remove(peer_session *session, const void *key, size_t key_length) {
-  return guarded(false, [&] { return session->remove(view(key, key_length)), true; });
+int64_t peer_take_first(peer_session *session, void *out, size_t capacity) {
+  return guarded<int64_t>(-2, [&] { return session->take_first(static_cast<char *>(out), capacity); });
 }

@@ -16,7 +16,7 @@ const std::string rocksdb_settings =
     "RocksDB " NUMBER(ROCKSDB_MAJOR) "." NUMBER(ROCKSDB_MINOR) "." NUMBER(ROCKSDB_PATCH)
     ": write-ahead log without sync (with sync in the synced cells), 64 MiB memtables, four at most, two background jobs, Bloom filter of 10 bits, "
     "hash index in blocks, block cache larger than all data (lean: a tenth of it; beyond memory: half of the memory, direct reads, write buffers of a 32nd), no compression (packed: LZ4 with a dictionary of 64 KiB); compacted before reads; gets into a "
-    "pinned slice, MultiGet";
+    "pinned slice, MultiGet; the first entry of a queue looked for from the last one taken";
 
 namespace {
 
@@ -27,12 +27,14 @@ void check(const rocksdb::Status &status) {
 }
 
 Slice slice(std::string_view bytes) { return {bytes.data(), bytes.size()}; }
+std::string_view view(Slice bytes) { return {bytes.data(), bytes.size()}; }
 
 struct session final : peer_session {
   rocksdb::DB *db;
   rocksdb::WriteOptions writing;
   rocksdb::ReadOptions reading;
   rocksdb::PinnableSlice pinned;
+  std::string taken;
 
   session(rocksdb::DB *db, bool synced) : db(db) { writing.sync = synced; }
 
@@ -59,15 +61,24 @@ struct session final : peer_session {
     }
   }
 
-  size_t scan(std::string_view key, size_t count, char *out, size_t stride, int64_t *lengths) override {
+  void scan(scan_output &output) override {
     std::unique_ptr<rocksdb::Iterator> entries(db->NewIterator(reading));
-    size_t n = 0;
-    for (entries->Seek(slice(key)); n < count && entries->Valid(); entries->Next(), n++) {
-      const rocksdb::Slice value = entries->value();
-      lengths[n] = copy_out(value.data(), value.size(), out + n * stride, stride);
-    }
+    entries->Seek(slice(output.from));
+    while (entries->Valid() && output.take(view(entries->key()), view(entries->value()))) entries->Next();
     check(entries->status());
-    return n;
+  }
+
+  int64_t take_first(char *out, size_t capacity) override {
+    std::unique_ptr<rocksdb::Iterator> entries(db->NewIterator(reading));
+    // From the beginning it would pass everything that was taken before.
+    entries->Seek(taken);
+    check(entries->status());
+    if (!entries->Valid()) return -1;
+    const Slice found = entries->value();
+    const int64_t length = copy_out(found.data(), found.size(), out, capacity);
+    taken = entries->key().ToString();
+    remove(taken);
+    return length;
   }
 
   void remove(std::string_view key) override { check(db->Delete(writing, slice(key))); }

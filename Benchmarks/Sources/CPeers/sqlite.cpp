@@ -39,19 +39,23 @@ struct connection {
 struct session final : peer_session {
   connection db;
   int batch, pending = 0;
-  sqlite3_stmt *putting = nullptr, *getting = nullptr, *scanning = nullptr, *removing = nullptr, *beginning = nullptr, *committing = nullptr;
+  sqlite3_stmt *putting = nullptr, *getting = nullptr, *scanning = nullptr, *scanning_keys = nullptr, *removing = nullptr, *taking = nullptr,
+               *beginning = nullptr, *committing = nullptr;
 
   explicit session(const peer_options &options) : db(options), batch(options.batch) {
     putting = prepare("INSERT INTO store VALUES (?1, ?2) ON CONFLICT (k) DO UPDATE SET v = excluded.v");
     getting = prepare("SELECT v FROM store WHERE k = ?1");
-    scanning = prepare("SELECT k, v FROM store WHERE k >= ?1 ORDER BY k LIMIT ?2");
+    scanning = prepare("SELECT k, v FROM store WHERE k >= ?1 ORDER BY k");
+    scanning_keys = prepare("SELECT k FROM store WHERE k >= ?1 ORDER BY k");
     removing = prepare("DELETE FROM store WHERE k = ?1");
+    taking = prepare("DELETE FROM store WHERE k = (SELECT k FROM store ORDER BY k LIMIT 1) RETURNING v");
     beginning = prepare("BEGIN IMMEDIATE");
     committing = prepare("COMMIT");
   }
 
   ~session() override {
-    for (sqlite3_stmt *statement : {putting, getting, scanning, removing, beginning, committing}) sqlite3_finalize(statement);
+    for (sqlite3_stmt *statement : {putting, getting, scanning, scanning_keys, removing, taking, beginning, committing})
+      sqlite3_finalize(statement);
   }
 
   void put(std::string_view key, std::string_view value) override {
@@ -67,26 +71,29 @@ struct session final : peer_session {
     int code = sqlite3_step(getting);
     db.check(code);
     int64_t length = -1;
-    if (code == SQLITE_ROW) {
-      const void *value = sqlite3_column_blob(getting, 0);
-      length = copy_out(value, static_cast<size_t>(sqlite3_column_bytes(getting, 0)), out, capacity);
-    }
+    if (code == SQLITE_ROW) length = copy_column(getting, out, capacity);
     sqlite3_reset(getting);
     return length;
   }
 
-  size_t scan(std::string_view key, size_t count, char *out, size_t stride, int64_t *lengths) override {
-    bind(scanning, 1, key);
-    db.check(sqlite3_bind_int64(scanning, 2, static_cast<int64_t>(count)));
-    size_t n = 0;
-    int code = sqlite3_step(scanning);
-    for (; code == SQLITE_ROW; code = sqlite3_step(scanning), n++) {
-      const void *value = sqlite3_column_blob(scanning, 1);
-      lengths[n] = copy_out(value, static_cast<size_t>(sqlite3_column_bytes(scanning, 1)), out + n * stride, stride);
-    }
+  void scan(scan_output &output) override {
+    sqlite3_stmt *entries = output.keys_only() ? scanning_keys : scanning;
+    bind(entries, 1, output.from);
+    int code = sqlite3_step(entries);
+    while (code == SQLITE_ROW && output.take(column(entries, 0), output.keys_only() ? std::string_view() : column(entries, 1)))
+      code = sqlite3_step(entries);
     db.check(code);
-    sqlite3_reset(scanning);
-    return n;
+    sqlite3_reset(entries);
+  }
+
+  int64_t take_first(char *out, size_t capacity) override {
+    begin_batch();
+    const int code = sqlite3_step(taking);
+    db.check(code);
+    const int64_t length = code == SQLITE_ROW ? copy_column(taking, out, capacity) : -1;
+    step(taking);
+    end_batch();
+    return length;
   }
 
   void remove(std::string_view key) override {
@@ -110,6 +117,16 @@ private:
 
   void bind(sqlite3_stmt *statement, int place, std::string_view bytes) {
     db.check(sqlite3_bind_blob64(statement, place, bytes.data(), bytes.size(), SQLITE_STATIC));
+  }
+
+  std::string_view column(sqlite3_stmt *statement, int place) {
+    const void *bytes = sqlite3_column_blob(statement, place);
+    return {static_cast<const char *>(bytes), static_cast<size_t>(sqlite3_column_bytes(statement, place))};
+  }
+
+  int64_t copy_column(sqlite3_stmt *statement, char *out, size_t capacity) {
+    const std::string_view bytes = column(statement, 0);
+    return copy_out(bytes.data(), bytes.size(), out, capacity);
   }
 
   void step(sqlite3_stmt *statement) {

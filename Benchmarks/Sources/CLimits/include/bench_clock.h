@@ -36,6 +36,12 @@ static inline void bench_ascending_key(uint64_t index, uint8_t *key) {
   for (int i = 0; i < 8; i++) key[8 + i] = (uint8_t)(index >> (56 - 8 * i));
 }
 
+/// Writes the 16-byte key number `index`, whose first half it shares with every other whose number has the same rest.
+static inline void bench_grouped_key(uint64_t index, uint64_t groups, uint8_t *key) {
+  uint64_t words[2] = {bench_mix(index % groups), bench_mix(~index)};
+  memcpy(key, words, sizeof words);
+}
+
 /// Stamps a value with number `index`; the rest of the value is unchanged.
 static inline void bench_stamp(uint8_t *value, uint64_t index) { memcpy(value, &index, sizeof index); }
 

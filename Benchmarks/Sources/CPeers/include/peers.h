@@ -31,6 +31,15 @@ typedef struct peer peer;
 /// One thread's access to a store; must not be shared.
 typedef struct peer_session peer_session;
 
+/// Entries in the order of their keys.
+typedef struct {
+  const void *from;  // the first key, or where it would be
+  size_t from_length;
+  size_t count;    // how many at most, at least one; PTRDIFF_MAX for all
+  bool prefix;     // whether only keys that begin with `from` are meant
+  bool keys_only;  // whether keys are read, and no values
+} peer_range;
+
 /// Version and settings in words; NULL if the engine is not part of the build.
 const char *peer_settings(const char *engine);
 
@@ -52,10 +61,12 @@ bool peer_put(peer_session *session, const void *key, size_t key_length, const v
 int64_t peer_get(peer_session *session, const void *key, size_t key_length, void *out, size_t capacity);
 /// Gets contiguous keys of one length: value i goes to `out + i * stride`, its length or -1 to `lengths[i]`.
 bool peer_get_many(peer_session *session, const void *keys, size_t key_length, size_t count, void *out, size_t stride, int64_t *lengths);
-/// Reads up to `count` entries in order, from the first key that is not less: value i goes to `out + i * stride`, its length to `lengths[i]`.
-/// Returns how many there were, -2 on failure.
-int64_t peer_scan(peer_session *session, const void *key, size_t key_length, size_t count, void *out, size_t stride, int64_t *lengths);
 bool peer_remove(peer_session *session, const void *key, size_t key_length);
+/// Copies the values or keys of a range out, each `stride` after the one before, and to the beginning again when `capacity` is full. Adds up
+/// the numbers that they begin with. Returns how many there were, -2 on failure.
+int64_t peer_scan(peer_session *session, const peer_range *range, void *out, size_t capacity, size_t stride, uint64_t *sum);
+/// Removes the entry with the least key and copies its value out; returns as `peer_get`.
+int64_t peer_take_first(peer_session *session, void *out, size_t capacity);
 
 #ifdef __cplusplus
 }

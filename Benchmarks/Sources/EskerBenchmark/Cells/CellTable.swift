@@ -1,7 +1,8 @@
 extension Cell {
   /// All cells of a run, in the order of the report.
   static func table(_ scale: Scale) -> [Cell] {
-    scale.keys.flatMap { storeCells(keys: $0, scale) } + scale.valueLengths.flatMap { lengthCells($0, scale) }
+    scale.keys.flatMap { storeCells(keys: $0, scale) + orderedCells(keys: $0, scale) } + [queueCell(scale)]
+      + scale.valueLengths.flatMap { lengthCells($0, scale) }
       + ycsbCells(scale) + durableCells(scale) + scale.keys.flatMap(openCells) + recordedCells(scale)
       + typedCells(scale) + boundedCells(scale) + beyondCells(scale)
   }
@@ -47,13 +48,6 @@ extension Cell {
     return cells + [
       Cell(workload: .miss, keys: keys, operations: reads, subjects: everyone, hugePages: huge),
       Cell(workload: .multiGet, keys: keys, operations: reads, subjects: everyone, hugePages: huge),
-      Cell(workload: .scan, keys: keys, operations: reads / 20, subjects: [.esker] + Subject.ordered),
-      Cell(
-        workload: .orderedFill,
-        keys: keys,
-        operations: keys,
-        subjects: [.esker] + Subject.ordered + Subject.batched
-      ),
       Cell(workload: .getWhileWriting, keys: keys, operations: reads / 2, subjects: [.esker] + Subject.engines),
       Cell(workload: .overwrite, keys: keys, operations: keys * 2, subjects: writers),
       Cell(workload: .delete, keys: keys, operations: keys / 4, subjects: writers),

@@ -5,6 +5,8 @@ import CPeers
 enum Subject: String, CaseIterable, Codable, ExpressibleByArgument {
   case limit
   case esker
+  /// Esker without an order of its keys, beside one that keeps it.
+  case eskerUnordered = "esker-unordered"
   case rocksdb
   /// With a cache of a tenth of the data.
   case rocksdbLean = "rocksdb-lean"
@@ -13,7 +15,9 @@ enum Subject: String, CaseIterable, Codable, ExpressibleByArgument {
   /// One transaction per thousand writes.
   case lmdbBatched = "lmdb-batched"
   case tkrzw
+  case tkrzwTree = "tkrzw-tree"
   case kyoto
+  case kyotoTree = "kyoto-tree"
   case sqlite
   /// One transaction per thousand writes.
   case sqliteBatched = "sqlite-batched"
@@ -23,11 +27,11 @@ enum Subject: String, CaseIterable, Codable, ExpressibleByArgument {
 
   static let engines: [Subject] = [.rocksdb, .leveldb, .lmdb, .tkrzw, .kyoto, .sqlite]
   /// Those that keep keys in order, as they are used here.
-  static let ordered: [Subject] = [.rocksdb, .leveldb, .lmdb, .sqlite]
+  static let ordered: [Subject] = [.rocksdb, .leveldb, .lmdb, .tkrzwTree, .kyotoTree, .sqlite]
   static let batched: [Subject] = [.lmdbBatched, .sqliteBatched]
   static let typed: [Subject] = [.grdb, .grdbBatched]
 
-  var isPeer: Bool { self != .limit && self != .esker }
+  var isPeer: Bool { ![.limit, .esker, .eskerUnordered].contains(self) }
 
   /// The underlying engine.
   var engine: String {
@@ -42,8 +46,11 @@ enum Subject: String, CaseIterable, Codable, ExpressibleByArgument {
   /// All configurations in which an engine is measured: selecting LMDB includes its batched variant.
   var family: [Subject] {
     switch self {
+    case .esker: [.esker, .eskerUnordered]
     case .rocksdb: [.rocksdb, .rocksdbLean]
     case .lmdb: [.lmdb, .lmdbBatched]
+    case .tkrzw: [.tkrzw, .tkrzwTree]
+    case .kyoto: [.kyoto, .kyotoTree]
     case .sqlite: [.sqlite, .sqliteBatched]
     case .grdb: [.grdb, .grdbBatched]
     default: [self]
@@ -61,7 +68,7 @@ enum Subject: String, CaseIterable, Codable, ExpressibleByArgument {
   /// Whether commits from several threads share a sync.
   var groupsCommits: Bool {
     switch self {
-    case .limit, .esker, .rocksdb, .rocksdbLean, .leveldb: true
+    case .limit, .esker, .eskerUnordered, .rocksdb, .rocksdbLean, .leveldb: true
     default: false
     }
   }
@@ -69,7 +76,7 @@ enum Subject: String, CaseIterable, Codable, ExpressibleByArgument {
   /// Whether it is part of this build.
   var isAvailable: Bool {
     switch self {
-    case .limit, .esker: true
+    case .limit, .esker, .eskerUnordered: true
     case .grdb, .grdbBatched: GRDBStore.isAvailable
     default: peer_settings(engine) != nil
     }
@@ -79,6 +86,7 @@ enum Subject: String, CaseIterable, Codable, ExpressibleByArgument {
   var settings: String? {
     switch self {
     case .limit, .esker: nil
+    case .eskerUnordered: "esker-unordered: the same in a store that nobody asks for an order"
     case .grdb: GRDBStore.settings
     default: peer_settings(engine).map { String(cString: $0) }
     }

@@ -15,8 +15,20 @@ enum Workload: String, CaseIterable, Codable, ExpressibleByArgument {
   case multiGet = "multi-get"
   /// A hundred entries in the order of their keys, from a random one.
   case scan = "scan-100"
+  case scanKeys = "scan-100-keys"
+  /// All entries in the order of their keys, once; each is an operation.
+  case scanWhole = "scan-whole"
+  case scanWholeKeys = "scan-whole-keys"
+  /// The entries whose keys begin as a random one does: about thirty.
+  case prefix
   /// New keys where all are kept in order.
   case orderedFill = "ordered-fill"
+  case orderedFillSequential = "ordered-fill-sequential"
+  /// What does not ask for the order, where it is kept.
+  case orderedGet = "ordered-get"
+  case orderedOverwrite = "ordered-overwrite"
+  /// An entry appended and the first one taken, of a queue of constant length.
+  case queue
   case overwrite
   /// Many overwrites of each key; measures what they leave on disk.
   case overwriteSteady = "overwrite-steady"
@@ -79,20 +91,60 @@ enum Workload: String, CaseIterable, Codable, ExpressibleByArgument {
   /// Fills a store and closes it, or is killed: the starting point of other workloads.
   case prepareClean = "prepare-clean"
   case prepareOrdered = "prepare-ordered"
+  case prepareGrouped = "prepare-grouped"
   case prepareCrashed = "prepare-crashed"
 
   /// Whether the measured operations only read, stored or absent keys.
   var isRead: Bool {
     switch self {
-    case .get, .getOverlapping, .getArray, .getZipfian, .miss, .multiGet, .scan, .ycsbC: true
+    case .get, .getOverlapping, .getArray, .getZipfian, .orderedGet, .miss, .multiGet, .ycsbC: true
+    default: scan != nil
+    }
+  }
+
+  /// Whether new keys are put, one after the other, and nothing else is done.
+  var isFill: Bool {
+    switch self {
+    case .fill, .fillSequential, .orderedFill, .orderedFillSequential, .synced: true
+    case .prepareClean, .prepareOrdered, .prepareGrouped, .prepareCrashed: true
     default: false
+    }
+  }
+
+  /// Whether Esker keeps its keys in order.
+  var isOrdered: Bool {
+    switch self {
+    case .orderedFill, .orderedFillSequential, .orderedGet, .orderedOverwrite, .queue, .ycsbE, .prepareOrdered: true
+    default: scan != nil
+    }
+  }
+
+  /// What is scanned, where nothing else is done.
+  var scan: ScanKind? {
+    switch self {
+    case .scan: ScanKind(limit: ScanKind.mostAtOnce)
+    case .scanKeys: ScanKind(limit: ScanKind.mostAtOnce, isOfKeys: true)
+    case .scanWhole: ScanKind(startLength: 0)
+    case .scanWholeKeys: ScanKind(startLength: 0, isOfKeys: true)
+    case .prefix: ScanKind(startLength: KeyBuffer.keyLength / 2, isPrefix: true)
+    default: nil
+    }
+  }
+
+  /// How a store of so many keys makes them from their numbers.
+  func keyShape(_ keys: Int) -> KeyBuffer.Shape {
+    switch self {
+    case .fillSequential, .orderedFillSequential, .queue: .ascending
+    case .prefix, .prepareGrouped: .grouped(count: max(keys / 32, 1))
+    default: .scattered
     }
   }
 
   /// Whether the store has contents before the clock starts.
   var isOnStored: Bool {
     switch self {
-    case .overwrite, .overwriteSteady, .delete, .getWhileWriting, .ycsbA, .ycsbB, .ycsbD, .ycsbE, .ycsbF: true
+    case .overwrite, .overwriteSteady, .orderedOverwrite, .delete, .getWhileWriting: true
+    case .ycsbA, .ycsbB, .ycsbD, .ycsbE, .ycsbF: true
     default: isRead
     }
   }

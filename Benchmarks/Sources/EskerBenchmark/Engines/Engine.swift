@@ -6,14 +6,12 @@ protocol Session {
   func get(_ key: UnsafeRawBufferPointer, into buffer: UnsafeMutableRawBufferPointer) throws -> Int?
   /// Copies the values of several keys out, value i to `stride * i`, using the engine's multi-get if it has one.
   func get(_ window: KeyWindow, into buffer: UnsafeMutableRawBufferPointer, stride: Int) throws -> Tally
-  /// Copies the values of up to `count` entries out, in the order of their keys, from the first that is not less than `key`.
-  func scan(
-    from key: UnsafeRawBufferPointer,
-    _ count: Int,
-    into buffer: UnsafeMutableRawBufferPointer,
-    stride: Int
-  ) throws -> Tally
   func remove(_ key: UnsafeRawBufferPointer) throws
+  /// Copies the values or keys of a range out in the order of the keys, each `stride` after the one before, and to the beginning
+  /// again when the buffer is full.
+  func scan(_ range: ScanRange, into buffer: UnsafeMutableRawBufferPointer, stride: Int) throws -> Tally
+  /// Removes the entry with the least key and copies its value out; returns the value's length, or nil if there is none.
+  func takeFirst(into buffer: UnsafeMutableRawBufferPointer) throws -> Int?
   /// Commits the rest of a batch; the session must not be used afterwards.
   func end() throws
 }
@@ -25,6 +23,18 @@ protocol Engine {
   /// Finishes background work, so that none runs during the next measurement.
   func settle() throws
   func close() throws
+}
+
+/// The entries that a scan reads.
+struct ScanRange {
+  /// The first key, or where it would be.
+  var start = UnsafeRawBufferPointer(start: nil, count: 0)
+  /// Whether only keys that begin with `start` are meant.
+  var isPrefix = false
+  /// How many at most.
+  var limit = Int.max
+  /// Whether keys are read, and no values.
+  var isOfKeys = false
 }
 
 /// The keys for one call.

@@ -68,21 +68,42 @@ struct EskerStore: Engine, Session {
     return tally
   }
 
-  func scan(
-    from key: UnsafeRawBufferPointer,
-    _ count: Int,
-    into buffer: UnsafeMutableRawBufferPointer,
-    stride: Int
-  ) throws -> Tally {
-    var (tally, index) = (Tally(), 0)
-    try store.forEachEntry(in: .from(RawSpan(_unsafeBytes: key)), limit: count) { (_, value) throws(StoreError) in
-      let place = UnsafeMutableRawBufferPointer(rebasing: buffer[(index * stride)...])
-      value.withUnsafeBytes { place.copyMemory(from: $0) }
+  func scan(_ range: ScanRange, into buffer: UnsafeMutableRawBufferPointer, stride: Int) throws -> Tally {
+    let start = RawSpan(_unsafeBytes: range.start)
+    let keys: KeyRange = range.isPrefix ? .prefix(start) : .from(start)
+    var (tally, offset) = (Tally(), 0)
+    func take(_ bytes: UnsafeRawBufferPointer) {
+      let place = UnsafeMutableRawBufferPointer(rebasing: buffer[offset...])
+      place.copyMemory(from: bytes)
       tally.add(UnsafeRawBufferPointer(place))
-      index += 1
-      return true
+      offset += stride
+      if offset == buffer.count { offset = 0 }
+    }
+    if range.isOfKeys {
+      for key in try store.keys(in: keys, limit: range.limit) { key.withUnsafeBytes(take) }
+    } else {
+      try store.forEachEntry(in: keys, limit: range.limit) { (_, value) throws(StoreError) in
+        value.withUnsafeBytes(take)
+        return true
+      }
     }
     return tally
+  }
+
+  /// On the condition that no one else has taken it, as several takers would.
+  func takeFirst(into buffer: UnsafeMutableRawBufferPointer) throws -> Int? {
+    var (length, version) = (0, SequenceNumber?.none)
+    return try withUnsafeTemporaryAllocation(byteCount: KeyBuffer.keyLength, alignment: 8) { first in
+      try store.forEachEntry(limit: 1) { (key, value, metadata) throws(StoreError) in
+        key.withUnsafeBytes { first.copyMemory(from: $0) }
+        value.withUnsafeBytes { buffer.copyMemory(from: $0) }
+        (length, version) = (value.byteCount, metadata.version)
+        return true
+      }
+      guard let version else { return nil }
+      let isRemoved = try store.remove(RawSpan(_unsafeBytes: UnsafeRawBufferPointer(first)), ifVersion: version)
+      return isRemoved ? length : try takeFirst(into: buffer)
+    }
   }
 
   /// Has the keys kept in order from now on.

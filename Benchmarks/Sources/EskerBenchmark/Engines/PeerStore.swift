@@ -86,32 +86,30 @@ struct PeerSession: Session {
     }
   }
 
-  func scan(
-    from key: UnsafeRawBufferPointer,
-    _ count: Int,
-    into buffer: UnsafeMutableRawBufferPointer,
-    stride: Int
-  ) throws -> Tally {
-    try withUnsafeTemporaryAllocation(of: Int64.self, capacity: count) { lengths in
-      let found = peer_scan(
-        session,
-        key.baseAddress,
-        key.count,
-        count,
-        buffer.baseAddress,
-        stride,
-        lengths.baseAddress
-      )
-      try expect(found >= 0)
-      var tally = Tally()
-      for index in 0..<Int(found) { tally.add(UnsafeRawBufferPointer(rebasing: buffer[(index * stride)...])) }
-      return tally
-    }
-  }
-
   @inline(__always)
   func remove(_ key: UnsafeRawBufferPointer) throws {
     try expect(peer_remove(session, key.baseAddress, key.count))
+  }
+
+  func scan(_ range: ScanRange, into buffer: UnsafeMutableRawBufferPointer, stride: Int) throws -> Tally {
+    var peerRange = peer_range(
+      from: range.start.baseAddress,
+      from_length: range.start.count,
+      count: range.limit,
+      prefix: range.isPrefix,
+      keys_only: range.isOfKeys
+    )
+    var tally = Tally()
+    tally.hits = Int(peer_scan(session, &peerRange, buffer.baseAddress, buffer.count, stride, &tally.checksum))
+    try expect(tally.hits >= 0)
+    return tally
+  }
+
+  func takeFirst(into buffer: UnsafeMutableRawBufferPointer) throws -> Int? {
+    let length = peer_take_first(session, buffer.baseAddress, buffer.count)
+    if length >= 0 { return Int(length) }
+    try expect(length == -1)
+    return nil
   }
 
   func end() throws { try expect(peer_session_end(session)) }

@@ -57,26 +57,6 @@ struct WindowGets<S: Session>: Loop {
   }
 }
 
-/// Scans of a hundred entries, each from another key.
-struct Scans<S: Session>: Loop {
-  static var length: Int { 100 }
-
-  let session: S
-  let keys: KeyBuffer
-  let out: ValueBuffer
-  let stride: Int
-
-  func run<R: Recorder>(_ turns: Range<Int>, _ recorder: inout R) throws -> Tally {
-    var tally = Tally()
-    for index in turns {
-      recorder.begin()
-      tally += try session.scan(from: keys[index], Self.length, into: out.mutableBytes, stride: stride)
-      recorder.end()
-    }
-    return tally
-  }
-}
-
 /// Gets from Esker that create an array each.
 struct ArrayGets: Loop {
   let session: EskerStore

@@ -13,7 +13,8 @@ struct Pace {
   var figures: [String: Double] = [:]
   private var recorder = LatencyRecorder()
 
-  var latency: Latency { recorder.latency }
+  /// Nil if no turn was timed individually, as of very few.
+  var latency: Latency? { recorder.isEmpty ? nil : recorder.latency }
 
   init() {}
 

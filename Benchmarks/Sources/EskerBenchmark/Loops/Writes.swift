@@ -67,29 +67,3 @@ struct Mix<S: Session>: Loop {
     return tally
   }
 }
-
-/// Scans of up to a hundred entries and puts, as chosen by `bench_is_get`; the value put in turn i is stamped `first + i`.
-struct ScanMix<S: Session>: Loop {
-  let session: S
-  let keys: KeyBuffer
-  let first: Int
-  let readPercent: UInt32
-  let value: ValueBuffer
-  let out: ValueBuffer
-
-  func run<R: Recorder>(_ turns: Range<Int>, _ recorder: inout R) throws -> Tally {
-    var tally = Tally()
-    for index in turns {
-      recorder.begin()
-      if bench_is_get(UInt64(index), readPercent) {
-        let count = Int(bench_mix(UInt64(index)) % UInt64(Scans<S>.length)) + 1
-        tally += try session.scan(from: keys[index], count, into: out.mutableBytes, stride: value.bytes.count)
-      } else {
-        value.stamp(UInt64(first + index))
-        try session.put(value.bytes, forKey: keys[index])
-      }
-      recorder.end()
-    }
-    return tally
-  }
-}

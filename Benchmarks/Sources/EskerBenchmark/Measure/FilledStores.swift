@@ -18,7 +18,7 @@ final class FilledStores {
     let path = directory + "/" + name
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     var prepared = cell
-    let preparation = cell.preparation ?? .prepareClean
+    let preparation = FilledStores.preparation(of: cell)
     prepared.workload = preparation
     prepared.threads = 1
     prepared.timesMemory = 0
@@ -61,6 +61,10 @@ final class FilledStores {
 
   /// Identifies the stores that cells can share.
   private static func kind(of cell: Cell) -> String {
-    "\((cell.preparation ?? .prepareClean).rawValue)-\(cell.keys)-\(cell.valueLength)"
+    "\(preparation(of: cell).rawValue)-\(cell.keys)-\(cell.valueLength)"
+  }
+
+  private static func preparation(of cell: Cell) -> Workload {
+    cell.preparation ?? (cell.workload == .prefix ? .prepareGrouped : .prepareClean)
   }
 }

@@ -48,6 +48,8 @@ struct LatencyRecorder: Recorder {
     total += other.total
   }
 
+  var isEmpty: Bool { total == 0 }
+
   /// The total time of all operations.
   var seconds: Double { Double(total) * 1e-9 }
 

@@ -11,7 +11,12 @@ enum Format {
   static func speed(_ result: CellResult, _ subject: Subject) -> String {
     guard let rate = result.rate(subject) else { return "-" }
     if result.workload.isOpen { return String(format: "%.2f ms", Double(result.keys) / rate * 1_000) }
-    return rate >= 1_000_000 ? String(format: "%.2f M/s", rate / 1_000_000) : String(format: "%.1f k/s", rate / 1_000)
+    return self.rate(rate)
+  }
+
+  /// Operations per second.
+  static func rate(_ rate: Double) -> String {
+    rate >= 1_000_000 ? String(format: "%.2f M/s", rate / 1_000_000) : String(format: "%.1f k/s", rate / 1_000)
   }
 
   static func ratio(_ value: Double) -> String {

@@ -39,6 +39,13 @@ struct Goal: Sendable {
     }
   }
 
+  /// At least so many operations a second.
+  static func rate(_ least: Double, _ title: String, _ cell: String) -> Goal {
+    Goal(title: title, cell: cell, wanted: "at least \(Format.rate(least))") { result, _ in
+      result.rate(.esker).map { (Format.rate($0), $0 >= least) }
+    }
+  }
+
   /// A figure of Esker's that must be at most, or at least, this large.
   static func figure(_ name: String, _ bounds: PartialRangeThrough<Double>, _ title: String, _ cell: String) -> Goal {
     Goal(title: title, cell: cell, wanted: "at most \(Format.ratio(bounds.upperBound))") { result, _ in

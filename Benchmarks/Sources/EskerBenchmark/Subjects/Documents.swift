@@ -21,7 +21,7 @@ func measureDocuments<E: Engine>(
   // The first eight bytes of each document read are summed.
   let lines = try DocumentFile.all(assignment).flatMap(\.lines).filter { $0.count >= 8 }
   let bytes = lines.reduce(0) { $0 + $1.count }
-  let keys = KeyBuffer(numbers: Order.sequential(count: lines.count), isAscending: true)
+  let keys = KeyBuffer(numbers: Order.sequential(count: lines.count), shape: .ascending)
   let filled = try open(bytes, lines.count)
   let before = Resources.now()
   let writer = try filled.session()
@@ -40,7 +40,7 @@ func measureDocuments<E: Engine>(
   let session = try engine.session()
   let gets = Gets(
     session: session,
-    keys: KeyBuffer(numbers: order, isAscending: true),
+    keys: KeyBuffer(numbers: order, shape: .ascending),
     out: ValueBuffer(length: lines.map(\.count).max() ?? 8)
   )
   try gets.run(0..<order.count)

@@ -26,7 +26,7 @@ struct PeerSubject {
       let store = try open()
       measurement = try StoreSubject(assignment: assignment, engine: store).measure()
       if assignment.workload == .prepareCrashed { kill(getpid(), SIGKILL) }
-      if [.prepareClean, .prepareOrdered].contains(assignment.workload) { try store.settle() }
+      if [.prepareClean, .prepareOrdered, .prepareGrouped].contains(assignment.workload) { try store.settle() }
       try store.close()
     }
     measurement.diskBytes = try DiskUse.bytes(at: assignment.peerPath)
@@ -48,7 +48,7 @@ struct PeerSubject {
       memory: assignment.memory,
       isSynced: assignment.workload.isSynced,
       isPacked: isPacked,
-      isAscending: assignment.workload == .fillSequential
+      isAscending: [.fillSequential, .orderedFillSequential, .queue].contains(assignment.workload)
     )
   }
 

@@ -4,7 +4,7 @@ import CLimits
 func measureOpen<E: Engine>(_ assignment: Assignment, _ open: () throws -> E) throws -> Measurement {
   let key = KeyBuffer(numbers: CollectionOfOne(UInt64(assignment.keys / 2)))
   let isOrdered = assignment.workload == .openOrdered
-  let out = ValueBuffer(length: assignment.valueLength * (isOrdered ? Scans<E.ThreadSession>.length : 1))
+  let out = ValueBuffer(length: assignment.valueLength * (isOrdered ? ScanKind.mostAtOnce : 1))
   let last = KeyBuffer(numbers: Order.sequential(from: assignment.keys - 1_000, count: 1_000))
   var tally = Tally()
   let before = Resources.now()
@@ -13,12 +13,8 @@ func measureOpen<E: Engine>(_ assignment: Assignment, _ open: () throws -> E) th
   let opened = bench_nanoseconds()
   let session = try engine.session()
   if isOrdered {
-    tally = try session.scan(
-      from: key[0],
-      Scans<E.ThreadSession>.length,
-      into: out.mutableBytes,
-      stride: assignment.valueLength
-    )
+    let range = ScanRange(start: key[0], limit: ScanKind.mostAtOnce)
+    tally = try session.scan(range, into: out.mutableBytes, stride: assignment.valueLength)
   } else if try session.get(key[0], into: out.mutableBytes) != nil {
     tally.add(out.bytes)
   }

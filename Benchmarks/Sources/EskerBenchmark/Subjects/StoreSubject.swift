@@ -30,30 +30,37 @@ struct StoreSubject<E: Engine> {
   /// Fills and warms the store, and leaves no work for the kernel or the engine to do during the measurement.
   private func prepare(_ script: Script) throws {
     let value = ValueBuffer(length: assignment.valueLength)
-    if [.orderedFill, .prepareOrdered].contains(assignment.workload) { try (engine as? EskerStore)?.keepOrder() }
+    let ordered = assignment.workload.isOrdered && assignment.subject == .esker ? engine as? EskerStore : nil
+    if !assignment.workload.isOnStored { try ordered?.keepOrder() }
     if let stored = script.stored, !assignment.isFilled {
       let session = try engine.session()
       try Puts(session: session, keys: stored, first: 0, value: value).run(0..<stored.count)
       try session.end()
       try engine.settle()
     }
+    // Before the reads that warm, so that these leave the processor's caches alike with an order and without.
+    if assignment.workload.isOnStored { try ordered?.keepOrder() }
     if let warming = script.warming {
       let session = try engine.session()
       try Gets(session: session, keys: warming, out: value).run(0..<warming.count)
       try session.end()
     }
-    if [.scan, .ycsbE].contains(assignment.workload) { try (engine as? EskerStore)?.keepOrder() }
   }
 
   private func run(_ script: Script) throws -> Pace {
     let keys = script.measured
     let length = assignment.valueLength
     let first = script.stored == nil ? 0 : assignment.keys
+    // Either a value or a key is copied to each place.
+    let scanned = ValueBuffer(length: max(length, KeyBuffer.keyLength) * ScanKind.mostAtOnce)
+    if let kind = assignment.workload.scan {
+      let width = kind.startLength == 0 ? assignment.keys : 1
+      return try run(keys.count) { Scans(session: $0, keys: keys, kind: kind, width: width, out: scanned) }
+    }
     switch assignment.workload {
-    case .fill, .fillSequential, .orderedFill, .prepareClean, .prepareOrdered, .prepareCrashed, .overwrite,
-      .overwriteSteady, .synced:
+    case _ where assignment.workload.isFill, .overwrite, .overwriteSteady, .orderedOverwrite:
       return try run(keys.count) { Puts(session: $0, keys: keys, first: first, value: ValueBuffer(length: length)) }
-    case .get, .getZipfian, .miss, .ycsbC:
+    case .get, .getZipfian, .orderedGet, .miss, .ycsbC:
       return try run(keys.count) { Gets(session: $0, keys: keys, out: ValueBuffer(length: length)) }
     case .getOverlapping:
       return try run(keys.count) { OverlappingGets(session: $0, keys: keys, out: ValueBuffer(length: length)) }
@@ -62,11 +69,10 @@ struct StoreSubject<E: Engine> {
       return try run(windows.count) {
         WindowGets(session: $0, windows: windows, out: ValueBuffer(length: length * 32), stride: length)
       }
-    case .scan:
-      let out = ValueBuffer(length: length * Scans<E.ThreadSession>.length)
-      return try run(keys.count) { Scans(session: $0, keys: keys, out: out, stride: length) }
+    case .queue:
+      let (value, out) = (ValueBuffer(length: length), ValueBuffer(length: length))
+      return try run(keys.count) { Queue(session: $0, keys: keys, first: first, value: value, out: out) }
     case .ycsbE:
-      let out = ValueBuffer(length: length * Scans<E.ThreadSession>.length)
       return try run(keys.count) {
         ScanMix(
           session: $0,
@@ -74,7 +80,7 @@ struct StoreSubject<E: Engine> {
           first: first,
           readPercent: assignment.workload.readPercent ?? 100,
           value: ValueBuffer(length: length),
-          out: out
+          out: scanned
         )
       }
     case .delete:

@@ -6,19 +6,33 @@ import CLimits
 final class KeyBuffer {
   static let keyLength = 16
 
+  /// How keys are made from their numbers.
+  enum Shape {
+    /// They look random.
+    case scattered
+    /// They have the order of their numbers.
+    case ascending
+    /// They look random, but for a first half that those of a group share; the members of a group come long after one another.
+    case grouped(count: Int)
+  }
+
   let base: UnsafeMutablePointer<UInt8>
   let count: Int
   /// The sum of the key numbers: what the stamps of the values add up to if every key is found.
   let checksum: UInt64
 
-  /// Takes key numbers in order of use; the keys themselves look random, or ascend with their numbers.
-  init(numbers: some Collection<UInt64>, isAscending: Bool = false) {
+  /// Takes key numbers in order of use.
+  init(numbers: some Collection<UInt64>, shape: Shape = .scattered) {
     base = .allocate(capacity: max(numbers.count, 1) * Self.keyLength)
     count = numbers.count
     var place = base
     var sum: UInt64 = 0
     for number in numbers {
-      if isAscending { bench_ascending_key(number, place) } else { bench_key(number, place) }
+      switch shape {
+      case .scattered: bench_key(number, place)
+      case .ascending: bench_ascending_key(number, place)
+      case .grouped(let groups): bench_grouped_key(number, UInt64(groups), place)
+      }
       sum &+= number
       place += Self.keyLength
     }

@@ -17,7 +17,7 @@ struct Script {
   init(_ assignment: Assignment) {
     let workload = assignment.workload
     let keys = assignment.keys
-    let isAscending = workload == .fillSequential
+    let shape = workload.keyShape(keys)
     let sample = min(keys, 100_000)
     var numbers = Script.numbers(assignment)
     if workload == .delete {
@@ -26,27 +26,36 @@ struct Script {
       verifying = KeyBuffer(numbers: numbers.dropFirst(max(0, count - sample / 2)).prefix(sample))
       numbers.removeSubrange(min(count, numbers.count)...)
     }
-    measured = KeyBuffer(numbers: numbers, isAscending: isAscending)
+    measured = KeyBuffer(numbers: numbers, shape: shape)
     if workload == .miss {
       expected = Tally()
-    } else if workload.isRead, workload != .scan {
+    } else if workload.isRead {
       expected = Tally(hits: measured.count, checksum: measured.checksum)
     }
     switch workload {
-    case .fill, .fillSequential, .orderedFill, .prepareClean, .prepareOrdered, .prepareCrashed, .synced, .syncedTasks:
-      let last = KeyBuffer(numbers: numbers.suffix(sample), isAscending: isAscending)
+    case _ where workload.isFill, .syncedTasks:
+      let last = KeyBuffer(numbers: numbers.suffix(sample), shape: shape)
       verifying = last
       expected = Tally(hits: last.count, checksum: last.checksum)
-    case .overwrite, .overwriteSteady:
+    case .overwrite, .overwriteSteady, .orderedOverwrite:
       verifying = KeyBuffer(numbers: numbers.suffix(sample))
+    case .queue:
+      stored = KeyBuffer(numbers: Order.sequential(count: keys), shape: shape)
+      // What entered first has left first.
+      expected = Tally(hits: measured.count, checksum: Order.sequential(count: measured.count).reduce(0, +))
     default:
       break
     }
     if workload.isOnStored {
-      stored = KeyBuffer(numbers: Order.sequential(count: keys))
+      let filled = KeyBuffer(numbers: Order.sequential(count: keys), shape: shape)
+      stored = filled
+      if let scan = workload.scan {
+        expected = SortedKeys(filled, isOfKeys: scan.isOfKeys).tally(of: scan, from: measured)
+      }
       // A store filled by an earlier process is slower, and already read through.
       let most = assignment.isFilled ? max(keys / 5, 200_000) : 2 * keys
-      warming = KeyBuffer(numbers: Order.uniform(below: keys, count: min(most, 2_000_000), seed: ~Script.seed))
+      let read = Order.uniform(below: keys, count: min(most, 2_000_000), seed: ~Script.seed)
+      warming = KeyBuffer(numbers: read, shape: shape)
     }
   }
 
@@ -56,7 +65,8 @@ struct Script {
     let keys = assignment.keys
     let count = assignment.operations
     switch assignment.workload {
-    case .get, .getOverlapping, .getArray, .multiGet, .scan, .overwrite, .overwriteSteady, .getWhileWriting:
+    case .get, .getOverlapping, .getArray, .orderedGet, .multiGet, .scan, .scanKeys, .prefix, .overwrite,
+      .overwriteSteady, .orderedOverwrite, .getWhileWriting:
       return Order.uniform(below: keys, count: count, seed: seed)
     case .getZipfian, .ycsbA, .ycsbB, .ycsbC, .ycsbF:
       return Order.zipfian(below: keys, count: count, seed: seed)
@@ -64,7 +74,9 @@ struct Script {
       return Order.latest(keys: keys, count: count, seed: seed, readPercent: assignment.workload.readPercent ?? 100)
     case .ycsbE:
       return Order.scanned(keys: keys, count: count, seed: seed, readPercent: assignment.workload.readPercent ?? 100)
-    case .miss:
+    case .scanWhole, .scanWholeKeys:
+      return [0]
+    case .miss, .queue:
       return Order.sequential(from: keys, count: count)
     case .delete:
       return Order.shuffled(below: keys, count: min(count * 2, keys), seed: seed)
