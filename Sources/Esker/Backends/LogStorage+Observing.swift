@@ -41,7 +41,7 @@ extension LogStorage: ObservableStorage {
     }
   }
 
-  private func value(from bytes: [UInt8], _ key: Key) throws(StorageError) -> Value {
+  func value(from bytes: [UInt8], _ key: Key) throws(StorageError) -> Value {
     do { return try values.decode(bytes) } catch { throw undecodable(key, error) }
   }
 

@@ -473,7 +473,7 @@ extension Composed: MemoryBacked where Base: MemoryBacked {
 }
 
 extension Composed: ByteBacked
-where Base: ByteBacked, Step: StorageStep.Writing, Step.Key == Step.InnerKey {
+where Base: ByteBacked, Step: StorageStep.Reading & StorageStep.Writing, Step.Key == Step.InnerKey {
   func viewed<New: Sendable>(as transformer: Transformer<New>) throws(StorageError) -> Storage<Key, New> {
     guard step.keepsKeys else { throw .unsupported(operation: "show its values as another type", view: name) }
     return try base.viewed(as: transformer)
@@ -481,5 +481,9 @@ where Base: ByteBacked, Step: StorageStep.Writing, Step.Key == Step.InnerKey {
 
   func add(_ write: StorageRequest.Write<Value>, _ key: Key, to batch: inout WriteBatch) throws(StorageError) {
     try base.add(try step.inner(write, key), try step.inner(key), to: &batch)
+  }
+
+  func entry(forKey key: Key, in transaction: inout LogStore.Transaction) throws(StorageError) -> Entry<Value>? {
+    try step.outer(try base.entry(forKey: try step.inner(key), in: &transaction), key)
   }
 }

@@ -24,6 +24,7 @@ extension StoreError: LocalizedError {
     case .keyTooLong: "The key is too long."
     case .valueTooLong: "The value is too long."
     case .batchTooLarge: "There are too many changes at once."
+    case .conflict: "Something else was changed at the same time."
     case .historyGone: "Earlier changes are no longer available."
     case .invalidKeyspace(let name):
       name.isEmpty ? "The default keyspace cannot be removed." : "The name “\(name)” cannot be used."
@@ -56,6 +57,7 @@ extension StoreError: LocalizedError {
     case .keyTooLong(let length): tooLong(length, LogStore.maximumKeyLength)
     case .valueTooLong(let length): tooLong(length, LogStore.maximumValueLength)
     case .batchTooLarge(let length): tooLong(length, LogStore.maximumBatchLength)
+    case .conflict: "Nothing was changed."
     case .historyGone(_, let oldest): "The oldest change that is kept is \(oldest)."
     case .invalidKeyspace(let name):
       name.isEmpty ? nil : "It is longer than 255 bytes, or there are too many names."
@@ -80,6 +82,7 @@ extension StoreError: LocalizedError {
     case .failed: nil
     case .keyTooLong, .valueTooLong: "Use a shorter one."
     case .batchTooLarge: "Make fewer changes at a time."
+    case .conflict: "Try again."
     case .historyGone: "Read everything again."
     case .invalidKeyspace(let name): name.isEmpty ? "Empty it instead." : "Use a shorter name, or fewer of them."
     case .keyspaceRemoved: "Use another one."

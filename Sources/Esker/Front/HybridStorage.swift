@@ -350,8 +350,12 @@ extension HybridStorage: ByteBacked where Back: ByteBacked {
   }
 
   func add(_ write: StorageRequest.Write<Value>, _ key: Key, to batch: inout WriteBatch) throws(StorageError) {
-    guard core.broadcaster != nil else { throw .unsupported(operation: "be written in a batch", view: name) }
+    guard core.broadcaster != nil else { throw .notBytes(name) }
     try core.back.add(write, key, to: &batch)
+  }
+
+  func entry(forKey key: Key, in transaction: inout LogStore.Transaction) throws(StorageError) -> Entry<Value>? {
+    try core.back.entry(forKey: key, in: &transaction)
   }
 }
 

@@ -14,7 +14,7 @@ public indirect enum StorageError: Error, Sendable {
   case key(String, view: String, underlying: any Error)
   /// A condition on the value, set when the storage was composed, does not hold.
   case rejected(key: String, view: String, underlying: any Error)
-  /// A storage of this kind cannot do what was asked: keep an expiry, check a condition, be written in a batch, be observed, or
+  /// A storage of this kind cannot do what was asked: keep an expiry, check a condition, be used in a batch or a transaction, be observed, or
   /// show its bytes in another form.
   case unsupported(operation: String, view: String)
   /// The keyspace's keys, or its values, are kept in the form `recorded`, and the view asked for another. Nothing was changed.

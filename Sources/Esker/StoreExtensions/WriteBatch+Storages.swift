@@ -37,7 +37,7 @@ extension WriteBatch {
     _ storage: Target
   ) throws(StorageError) {
     guard let target = storage as? any ByteBacked<Target.Key, Target.Value> else {
-      throw .unsupported(operation: "be written in a batch", view: storage.name)
+      throw .notBytes(storage.name)
     }
     try target.add(write, key, to: &self)
   }

@@ -5,6 +5,16 @@ protocol ByteBacked<Key, Value>: StorageProtocol {
 
   /// Adds a write, to be made with the others of the batch.
   func add(_ write: StorageRequest.Write<Value>, _ key: Key, to batch: inout WriteBatch) throws(StorageError)
+
+  /// Reads an entry in a transaction; nil if there is none.
+  func entry(forKey key: Key, in transaction: inout LogStore.Transaction) throws(StorageError) -> Entry<Value>?
+}
+
+extension StorageError {
+  /// The error for a storage that does not keep bytes in the store.
+  static func notBytes(_ view: String) -> StorageError {
+    .unsupported(operation: "show its values as another type, or be used in a batch or a transaction", view: view)
+  }
 }
 
 extension LogStorage: ByteBacked {
@@ -26,5 +36,16 @@ extension LogStorage: ByteBacked {
         }
       }
     }
+  }
+
+  func entry(forKey key: Key, in transaction: inout LogStore.Transaction) throws(StorageError) -> Entry<Value>? {
+    var found: LogStore.Transaction.Entry?
+    try withBytes(of: key) { (keyBytes) throws(StorageError) in
+      do throws(StoreError) { found = try transaction.entry(forKey: keyBytes, in: keyspace) } catch {
+        throw .store(error)
+      }
+    }
+    guard let found else { return nil }
+    return Entry(try value(from: found.value, key), origin: .log, expiry: found.expiry, version: found.version)
   }
 }

@@ -72,7 +72,7 @@ extension PartialStorage: ByteBacked {
   private var bytes: any ByteBacked<Key, Value> {
     get throws(StorageError) {
       guard let base = table.base as? any ByteBacked<Key, Value> else {
-        throw .unsupported(operation: "be written in a batch", view: name)
+        throw .notBytes(name)
       }
       return base
     }
@@ -84,6 +84,10 @@ extension PartialStorage: ByteBacked {
 
   func add(_ write: StorageRequest.Write<Value>, _ key: Key, to batch: inout WriteBatch) throws(StorageError) {
     try bytes.add(write, key, to: &batch)
+  }
+
+  func entry(forKey key: Key, in transaction: inout LogStore.Transaction) throws(StorageError) -> Entry<Value>? {
+    try bytes.entry(forKey: key, in: &transaction)
   }
 }
 

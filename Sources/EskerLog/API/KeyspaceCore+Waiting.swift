@@ -57,8 +57,7 @@ extension KeyspaceCore {
   @usableFromInline
   nonisolated(nonsending) func pageIn(_ key: some ByteSource) async {
     guard engine.env.isUnhindered, mustWait(for: key), await mustWaitLonger(for: key) else { return }
-    let key = key.withBytes { unsafe $0.withUnsafeBytes { unsafe [UInt8]($0) } }
-    await pageIn([(self, key)])
+    await pageIn([(self, key.copiedBytes)])
   }
 
   /// Has a thread look at the keys, unless the task is cancelled before its turn.
@@ -73,15 +72,22 @@ extension KeyspaceCore {
   }
 }
 
+extension WriteBatch {
+  /// Brings in what its keys look at.
+  nonisolated(nonsending) func pageIn() async {
+    let core = defaultKeyspace
+    guard core.engine.env.isUnhindered, core.engine.env.pages.mayWait else { return }
+    let keys = operations.map { ($0.keyspace, Array(bytes[$0.start..<$0.start + $0.keyLength])) }
+    let missing = keys.filter { core, key in core.mustWait(for: key) }
+    if !missing.isEmpty { await core.pageIn(missing) }
+  }
+}
+
 extension Keyspace.Async {
   /// Commits a batch. What its keys look at is brought in first, as for a single write.
   nonisolated(nonsending) func commit(_ batch: borrowing WriteBatch, _ durability: Durability?) async throws(StoreError)
   {
-    if core.engine.env.isUnhindered, core.engine.env.pages.mayWait {
-      let keys = batch.operations.map { ($0.keyspace, Array(batch.bytes[$0.start..<$0.start + $0.keyLength])) }
-      let missing = keys.filter { core, key in core.mustWait(for: key) }
-      if !missing.isEmpty { await core.pageIn(missing) }
-    }
+    await batch.pageIn()
     try await core.engine.settleAsync(try core.engine.commit(batch), durability)
   }
 }

@@ -40,8 +40,52 @@ extension WriteBatch {
     }
   }
 
+  /// Lets the batch take effect only if `key` still has this version when it is logged, or, with nil, is absent or expired. Else
+  /// ``StoreError/conflict(keyspace:key:)`` is thrown, and nothing is written. What the batch itself does to the key does not count.
+  ///
+  /// - Parameter version: That of ``ByteStore/metadata(forKey:)``, another read or a write.
+  /// - Throws: As ``remove(_:in:)``.
+  public mutating func require<K: ByteSource & ~Copyable & ~Escapable>(
+    _ key: borrowing K,
+    version: SequenceNumber?,
+    in keyspace: Keyspace? = nil
+  ) throws(StoreError) {
+    try require(key, .version(version?.rawValue), try target(keyspace))
+  }
+
+  /// Lets the batch take effect only if `key` is absent or expired when it is logged; see ``require(_:version:in:)``.
+  public mutating func requireAbsent<K: ByteSource & ~Copyable & ~Escapable>(
+    _ key: borrowing K,
+    in keyspace: Keyspace? = nil
+  ) throws(StoreError) {
+    try require(key, .version(nil), try target(keyspace))
+  }
+
+  /// Lets the batch take effect only if `key` has a value when it is logged, whatever it is; see ``require(_:version:in:)``.
+  public mutating func requirePresent<K: ByteSource & ~Copyable & ~Escapable>(
+    _ key: borrowing K,
+    in keyspace: Keyspace? = nil
+  ) throws(StoreError) {
+    try require(key, .present, try target(keyspace))
+  }
+
+  mutating func require<K: ByteSource & ~Copyable & ~Escapable>(
+    _ key: borrowing K,
+    _ kind: Condition.Kind,
+    _ target: KeyspaceCore
+  ) throws(StoreError) {
+    let start = bytes.count
+    do throws(StoreError) {
+      let keyLength = try append(key, limit: LogStore.maximumKeyLength) { .keyTooLong($0) }
+      try add(kind, start, keyLength, target)
+    } catch {
+      bytes.removeSubrange(start...)
+      throw error
+    }
+  }
+
   /// The keyspace to write to, which must be one of the batch's own store.
-  private func target(_ keyspace: Keyspace?) throws(StoreError) -> KeyspaceCore {
+  func target(_ keyspace: Keyspace?) throws(StoreError) -> KeyspaceCore {
     guard let core = keyspace?.core else { return defaultKeyspace }
     guard core.engine === defaultKeyspace.engine else { throw .otherStore(path: core.engine.env.path) }
     return core

@@ -10,6 +10,11 @@ public protocol ByteSource: ~Copyable, ~Escapable {
   borrowing func withBytes<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R
 }
 
+extension ByteSource where Self: ~Copyable & ~Escapable {
+  /// A copy of the bytes.
+  var copiedBytes: [UInt8] { withBytes { unsafe $0.withUnsafeBytes { unsafe [UInt8]($0) } } }
+}
+
 extension [UInt8]: ByteSource {
   /// Lends the bytes in place.
   @inlinable

@@ -109,9 +109,8 @@ public struct KeyRange: Sendable, Hashable {
   }
 }
 
-// Safety: the bytes are copied while they are lent.
 extension KeyRange.End {
   fileprivate init(_ key: borrowing some ByteSource & ~Copyable & ~Escapable, isIncluded: Bool) {
-    self.init(key: key.withBytes { unsafe $0.withUnsafeBytes { unsafe [UInt8]($0) } }, isIncluded: isIncluded)
+    self.init(key: key.copiedBytes, isIncluded: isIncluded)
   }
 }

@@ -41,6 +41,9 @@ public enum StoreError: Error, Hashable, Sendable {
   case valueTooLong(Int)
   /// The batch has this many bytes of records; at most ``LogStore/maximumBatchLength`` are possible.
   case batchTooLarge(Int)
+  /// The key, of the keyspace of that name, is not as the write requires: another writer has changed it. Nothing was written. Read again, and
+  /// decide anew; ``LogStore/transaction(durability:attempts:_:)`` does, up to a number of times.
+  case conflict(keyspace: String, key: [UInt8])
   /// The log no longer contains all changes since that write, or the write is not one of this store; changes since
   /// `oldest` are available. Take a snapshot, and resume from its sequence number.
   case historyGone(since: SequenceNumber, oldest: SequenceNumber)
@@ -135,6 +138,9 @@ extension StoreError: CustomStringConvertible {
       "the value has \(length) bytes; the limit is \(LogStore.maximumValueLength)"
     case .batchTooLarge(let length):
       "the batch has \(length) bytes; the limit is \(LogStore.maximumBatchLength): split it"
+    case .conflict(let name, let key):
+      "the key \(printable(key))\(name.isEmpty ? "" : " of the keyspace \"\(name)\"") is not as the write requires: nothing was written; "
+        + "read it again, and decide anew"
     case .historyGone(let since, let oldest):
       "the log no longer holds all changes since \(since) (oldest available: \(oldest)): take a snapshot and resume from its "
         + "sequence number"

@@ -10,8 +10,31 @@ public struct WriteBatch: ~Copyable {
     var keyspace: KeyspaceCore
   }
 
+  /// What must hold of a key for the batch to take effect; the key is in `bytes` from `start` on.
+  struct Condition {
+    enum Kind {
+      /// The key has this version; nil: it is absent or expired.
+      case version(UInt64?)
+      case present
+    }
+
+    var kind: Kind
+    var start: Int
+    var keyLength: Int
+    var keyspace: KeyspaceCore
+
+    /// Whether a key with this version, or without one, is as it must be.
+    func holds(for version: UInt64?) -> Bool {
+      switch kind {
+      case .version(let expected): version == expected
+      case .present: version != nil
+      }
+    }
+  }
+
   let defaultKeyspace: KeyspaceCore
   var operations: [Operation] = []
+  var conditions: [Condition] = []
   var bytes: [UInt8] = []
 
   init(defaultKeyspace: KeyspaceCore) {
@@ -44,9 +67,7 @@ public struct WriteBatch: ~Copyable {
     _ expiry: Int64,
     _ keyspace: KeyspaceCore
   ) throws(StoreError) {
-    // 64 bytes bound what a record adds to its key and value: header, extension words and padding.
-    let total = bytes.count + (operations.count + 1) * 64
-    guard total <= StoreLimits.batchLength else { throw .batchTooLarge(total) }
+    try checkLength(with: 1)
     operations.append(
       Operation(
         isPut: isPut,
@@ -57,5 +78,18 @@ public struct WriteBatch: ~Copyable {
         keyspace: keyspace
       )
     )
+  }
+
+  /// Adds a condition on a key that was appended.
+  mutating func add(_ kind: Condition.Kind, _ start: Int, _ keyLength: Int, _ keyspace: KeyspaceCore) throws(StoreError)
+  {
+    try checkLength(with: 0)
+    conditions.append(Condition(kind: kind, start: start, keyLength: keyLength, keyspace: keyspace))
+  }
+
+  private func checkLength(with more: Int) throws(StoreError) {
+    // 64 bytes bound what a record adds to its key and value: header, extension words and padding.
+    let total = bytes.count + (operations.count + more) * 64
+    guard total <= StoreLimits.batchLength else { throw .batchTooLarge(total) }
   }
 }

@@ -10,6 +10,7 @@ extension Writer {
   func commit(_ batch: borrowing WriteBatch) throws(StoreError) -> UInt64 {
     guard !batch.operations.isEmpty else {
       try env.checkWritable()
+      if !batch.conditions.isEmpty { try withLock { (_) throws(StoreError) in try checkConditions(of: batch) } }
       return 0
     }
     let checksums = bodyChecksums(batch)
@@ -22,6 +23,7 @@ extension Writer {
     _ isAlone: Bool
   ) throws(StoreError) -> WriteAttempt<UInt64> {
     try withLock { (state) throws(StoreError) -> WriteAttempt<UInt64> in
+      try checkConditions(of: batch)
       var total = 0
       for operation in batch.operations {
         try operation.keyspace.checkPresent()
@@ -79,6 +81,43 @@ extension Writer {
       commits.publish(sequence)
       try checkTail(state)
       return .done(sequence)
+    }
+  }
+
+  /// The number of the last write, if every key still is as the batch requires.
+  ///
+  /// - Parameter instant: That of an earlier call: if nothing was written since, nothing is looked up.
+  func newestInstant(after instant: UInt64, of batch: borrowing WriteBatch) throws(StoreError) -> UInt64 {
+    try withLock { (_) throws(StoreError) in
+      try env.checkOpen()
+      let published = commits.publishedSequence
+      if published != instant { try checkConditions(of: batch) }
+      return published
+    }
+  }
+
+  /// Throws unless every key is as the batch requires. Called under the writer's lock.
+  func checkConditions(of batch: borrowing WriteBatch) throws(StoreError) {
+    if batch.conditions.isEmpty { return }
+    // Safety: the keys lie in the batch's bytes, which are lent until the loop has ended and do not change.
+    try unsafe batch.bytes.withUnsafeBytesTyped { (bytes) throws(StoreError) in
+      for condition in batch.conditions {
+        let core = condition.keyspace
+        try core.checkPresent()
+        let key = unsafe UnsafeRawBufferPointer(
+          rebasing: bytes[condition.start..<condition.start + condition.keyLength]
+        )
+        let incarnation = unsafe core.incarnation
+        let hash = unsafe incarnation.pointee.hash.hash(key)
+        var probe = keydir.writeProbe(hash)
+        let existing = try unsafe keydir.findForWrite(hash, key, incarnation.pointee.tag, &probe)
+        if let damage = existing.damage {
+          throw unsafe keydir.damage(at: existing.address, damage, key: [UInt8](key))
+        }
+        guard condition.holds(for: existing.visibleVersion(at: env.time.now)) else {
+          throw unsafe .conflict(keyspace: core.name, key: [UInt8](key))
+        }
+      }
     }
   }
 

@@ -23,7 +23,7 @@ enum ExitStatus {
 
   static func code(for error: StoreError) -> Int32 {
     switch error {
-    case .damaged, .historyGone: failure
+    case .damaged, .historyGone, .conflict: failure
     case .keyTooLong, .valueTooLong, .batchTooLarge, .invalidKeyspace, .keyspaceRemoved, .noSuchKeyspace: usage
     case .notAStore, .unfinishedCopy, .otherStore, .unknownFormat: noInput
     case .closed, .readOnly, .cancelled, .directoryNotEmpty, .noSpace, .capacityReached, .failed, .syncFailed,

@@ -56,7 +56,7 @@ import Testing
       (.invalidKeyspace("k"), 64), (.noSuchKeyspace("k"), 64), (.notAStore(path: "s"), 66),
       (.unknownFormat(path: "s", version: 9), 66),
       (.historyGone(since: SequenceNumber(rawValue: 1), oldest: SequenceNumber(rawValue: 2)), 1),
-      (.otherStore(path: "s"), 66), (.directoryNotEmpty(path: "s"), 74),
+      (.conflict(keyspace: "", key: [1]), 1), (.otherStore(path: "s"), 66), (.directoryNotEmpty(path: "s"), 74),
       (.noSpace(path: "s", needed: 1), 74), (.failed(operation: "open", path: "s", errno: 5), 74),
       (.syncFailed(errno: 5), 74), (.outcomeUnknown(errno: 5), 74),
       (.capacityReached(path: "s", capacity: 2, needed: 1), 74),
