@@ -15,8 +15,10 @@ extension Snapshot {
   }
 
   fileprivate func keyOrder(of core: KeyspaceCore) -> SnapshotOrder {
+    // One that came since, or of another store, has nothing here.
+    guard keyspaces[core.id]?.name == core.name else { return SnapshotOrder(of: [], ofKeyspace: core.id) }
     if let order = orders.withLock({ $0[core.id] }) { return order }
-    let order = liveOrder(of: core).map { SnapshotOrder($0, ofKeyspace: core.id) } ?? sorted(core)
+    let order = liveOrder(of: core).flatMap { SnapshotOrder($0, ofKeyspace: core.id) } ?? sorted(core)
     return orders.withLock { orders in
       // Another thread may have been first.
       let kept = orders[core.id] ?? order

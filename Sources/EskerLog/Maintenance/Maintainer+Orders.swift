@@ -32,7 +32,7 @@ extension Maintainer {
     if env.options.readOnly { return false }
     return keydir.keyspaces.all.contains { core in
       guard let order = core.order, order.canBeSaved, order.count >= Self.leastSaved else { return false }
-      return order.checkpoint != catalog.manifest.checkpointID
+      return order.checkpoint == 0 || order.checkpoint != catalog.manifest.checkpointID
     }
   }
 

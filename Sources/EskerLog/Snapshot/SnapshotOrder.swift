@@ -22,6 +22,8 @@ final class SnapshotOrder: Sendable {
   private let keyspace: UInt32
   /// nil if all keys were sorted.
   private let live: KeyOrder?
+  /// The keys that the order had at first: what has come behind them since is not read, or a scan might never end beside a writer.
+  private let span: (first: [UInt8], last: [UInt8])?
   private let noted: Guarded<Noted>
   /// What stands for keys that cannot be read.
   let damaged: [Snapshot.Entry]
@@ -29,10 +31,14 @@ final class SnapshotOrder: Sendable {
   /// Whether it reads the keyspace's own order.
   var isLive: Bool { live != nil }
 
-  /// The keys of a keyspace's order, which has all that the snapshot shows and the index has not left.
-  init(_ order: KeyOrder, ofKeyspace id: UInt32) {
+  /// The keys of a keyspace's order, which has all that the snapshot shows and the index has not left; nil if it is damaged.
+  init?(_ order: KeyOrder, ofKeyspace id: UInt32) {
+    var (first, last) = (KeyBatch(), KeyBatch())
+    guard order.read(.all, .ascending, limit: 1, into: &first), order.read(.all, .descending, limit: 1, into: &last)
+    else { return nil }
     keyspace = id
     live = order
+    if let first = first.last, let last = last.last { span = (Array(first), Array(last)) } else { span = nil }
     noted = Guarded(Noted(), .leaf)
     damaged = []
   }
@@ -46,6 +52,7 @@ final class SnapshotOrder: Sendable {
     keys.sort()
     keyspace = id
     live = nil
+    span = nil
     noted = Guarded(Noted(parts: [keys]), .leaf)
     self.damaged = damaged
   }
@@ -61,8 +68,11 @@ final class SnapshotOrder: Sendable {
     var end: ArraySlice<UInt8>?
     if let live {
       var keys = KeyBatch()
-      guard live.read(range, direction, limit: limit, into: &keys),
-        let found = try? Self.entries(of: keys, ofKeyspace: keyspace, in: snapshot), readNotes(in: snapshot)
+      if let span {
+        let part = range.from(span.first).through(span.last)
+        guard live.read(part, direction, limit: limit, into: &keys) else { return nil }
+      }
+      guard let found = try? Self.entries(of: keys, ofKeyspace: keyspace, in: snapshot), readNotes(in: snapshot)
       else { return nil }
       rows = found
       if keys.count == limit { end = keys.last }

@@ -104,6 +104,42 @@ import Testing
     try Self.expect(snapshot, space, expected, isLive: false)
   }
 
+  /// A writer that appends in front of a scan does not keep it going.
+  @Test func whatIsAppendedMeanwhileIsNotEvenRead() throws {
+    let store = try Machine().open()
+    let space = try store.keyspace("s")
+    #expect(try space.first() == nil)
+    for number in 0..<300 { try space.put("v", forKey: Self.key(number)) }
+    let snapshot = try store.snapshot()
+    var (seen, next) = (0, 300)
+    for entry in snapshot.entries(in: space, .all) {
+      #expect(Self.number(try entry.key()) == seen)
+      seen += 1
+      for _ in 0..<10 {
+        try space.put("v", forKey: Self.key(next))
+        next += 1
+      }
+    }
+    #expect(seen == 300 && snapshot.orders.withLock { $0[space.core.id]?.isLive } == true)
+    // All were removed before somebody looked.
+    let other = try store.snapshot()
+    try space.removeAll(in: .all)
+    #expect(other.entries(in: space, .all).reduce(into: 0) { count, _ in count += 1 } == next)
+  }
+
+  /// A keyspace of another store may have the same number.
+  @Test func aStrangersKeyspaceHasNothingHere() throws {
+    let (store, other) = (try Machine().open(), try Machine().open())
+    let space = try store.keyspace("s")
+    for number in 0..<30 { try space.put("\(number)", forKey: Self.key(number)) }
+    let strange = try other.keyspace("t")
+    #expect(strange.core.id == space.core.id)
+    let snapshot = try store.snapshot()
+    #expect(Array(snapshot.entries(in: strange, .all)).isEmpty)
+    let expected = Dictionary(uniqueKeysWithValues: (0..<30).map { ($0, "\($0)") })
+    try Self.expect(snapshot, space, expected, isLive: false)
+  }
+
   /// What cannot be in order is shown as damage by whoever reads everything.
   @Test func anOrderThatMayLackKeysIsNotTaken() throws {
     let store = try Machine().open()
