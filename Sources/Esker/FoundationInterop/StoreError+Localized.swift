@@ -24,7 +24,7 @@ extension StoreError: LocalizedError {
     case .keyTooLong: "The key is too long."
     case .valueTooLong: "The value is too long."
     case .batchTooLarge: "There are too many changes at once."
-    case .conflict: "Something else was changed at the same time."
+    case .conflict: "Something is not as it was expected to be."
     case .historyGone: "Earlier changes are no longer available."
     case .invalidKeyspace(let name):
       name.isEmpty ? "The default keyspace cannot be removed." : "The name “\(name)” cannot be used."

@@ -7,7 +7,7 @@
 /// }
 /// ```
 extension LogStore.Transaction {
-  /// The value of a key of a storage; nil if it is absent or expired. A front is passed by; see `LogStore.Transaction.get(_:in:)`.
+  /// The value of a key of a storage; nil if it is absent or expired. A front is passed by.
   ///
   /// - Throws: ``StorageError/unsupported(operation:view:)`` for a storage that does not keep its values in this store as bytes; what
   ///   reading it throws; ``StorageError/store(_:)`` with a conflict, which the body should let pass.

@@ -77,8 +77,7 @@ extension WriteBatch {
   nonisolated(nonsending) func pageIn() async {
     let core = defaultKeyspace
     guard core.engine.env.isUnhindered, core.engine.env.pages.mayWait else { return }
-    let keys = operations.map { ($0.keyspace, Array(bytes[$0.start..<$0.start + $0.keyLength])) }
-    let missing = keys.filter { core, key in core.mustWait(for: key) }
+    let missing = keys.map { ($0.keyspace, Array(bytes[$0.place])) }.filter { core, key in core.mustWait(for: key) }
     if !missing.isEmpty { await core.pageIn(missing) }
   }
 }

@@ -4,7 +4,7 @@ extension LogStore {
   ///
   /// So transactions are serializable: each takes effect as if it had been alone, those of threads and of tasks, and beside other writes.
   /// That holds for the keys that were read, absent ones too, and not for ranges. `body` runs without any lock, and may run several
-  /// times, so it should change nothing else. It sees its own writes. What it only reads costs others nothing.
+  /// times, so it should change nothing else. It sees its own writes.
   ///
   /// ```swift
   /// try store.transaction { transaction in
@@ -22,7 +22,7 @@ extension LogStore {
   ///   what `write` throws; ``StoreError/readOnly``: a store that only reads has snapshots.
   public func transaction<R: ~Copyable>(
     durability: Durability? = nil,
-    attempts: Int = LogStore.transactionAttempts,
+    attempts: Int = Transaction.defaultAttempts,
     _ body: (inout Transaction) throws(StoreError) -> R
   ) throws(StoreError) -> R {
     var attempt = 1
@@ -44,7 +44,7 @@ extension LogStore {
   /// Runs `body`, which may throw any error, in a transaction.
   public func transaction<R: ~Copyable>(
     durability: Durability? = nil,
-    attempts: Int = LogStore.transactionAttempts,
+    attempts: Int = Transaction.defaultAttempts,
     _ body: (inout Transaction) throws -> R
   ) throws -> R {
     var attempt = 1
@@ -63,9 +63,6 @@ extension LogStore {
     }
   }
 
-  /// How often the body of a transaction runs at most, unless the call says otherwise: others are faster that often only if they never pause.
-  public static var transactionAttempts: Int { 1_000 }
-
   /// Attempts between which nobody waits.
   fileprivate static let attemptsAtOnce = 4
 
@@ -75,13 +72,18 @@ extension LogStore {
   }
 }
 
+extension LogStore.Transaction {
+  /// How often the body runs at most, unless the call says otherwise.
+  public static var defaultAttempts: Int { 1_000 }
+}
+
 extension Keyspace.Async {
-  /// Runs `body` in a transaction; see `transaction` of ``LogStore``. Nothing is held while `body` is suspended, and others may change what it has read: then it runs again.
+  /// Runs `body` in a transaction, in which keys of no keyspace are of this one; see `transaction` of ``LogStore``. Nothing is held while `body` is suspended, and others may change what it has read: then it runs again.
   ///
   /// - Throws: What `body` throws; ``StoreError/cancelled`` if the task is cancelled between two attempts.
   public nonisolated(nonsending) func transaction<R>(
     durability: Durability? = nil,
-    attempts: Int = LogStore.transactionAttempts,
+    attempts: Int = LogStore.Transaction.defaultAttempts,
     _ body: nonisolated(nonsending) (inout LogStore.Transaction) async throws -> R
   ) async throws -> R {
     let engine = core.engine

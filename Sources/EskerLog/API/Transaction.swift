@@ -26,19 +26,28 @@ extension LogStore {
     private var keys = [KeyID: Known](minimumCapacity: 8)
     /// The number of the last write of the instant that is read.
     private var instant: UInt64
-    /// Whether others have changed what was read.
+    /// Whether something that was read may go without a write: what expires, or is evicted.
+    private var mayVanish: Bool
+    /// Why the transaction cannot be committed.
+    private var failure: StoreError?
+    /// Whether that is since others have changed what was read.
     private(set) var hasConflict = false
 
     init(in core: KeyspaceCore) {
       batch = WriteBatch(defaultKeyspace: core)
       batch.bytes.reserveCapacity(256)
       instant = core.engine.publishedSequence
+      mayVanish = core.engine.env.settings.capacity != nil
     }
 
     /// A copy of the value of a key; nil if it is absent or expired.
     ///
+    /// Where it is absent, or newer than what was read before, all keys that were read are looked up again, if anybody has written anything:
+    /// a transaction reads some hundred keys, not many thousand.
+    ///
     /// - Throws: ``StoreError/conflict(keyspace:key:)`` if others have changed what was read before: the body then runs again, so it should let
-    ///   the error pass. What ``ByteStore/get(_:)`` throws; ``StoreError/otherStore(path:)`` for a keyspace of another store.
+    ///   the error pass. What ``ByteStore/get(_:)`` throws; ``StoreError/keyTooLong(_:)``; ``StoreError/otherStore(path:)`` for a keyspace of
+    ///   another store.
     public mutating func get<K: ByteSource & ~Copyable & ~Escapable>(
       _ key: borrowing K,
       in keyspace: Keyspace? = nil
@@ -51,11 +60,11 @@ extension LogStore {
       forKey key: borrowing K,
       in keyspace: Keyspace?
     ) throws(StoreError) -> Entry? {
-      let core = try batch.target(keyspace)
+      let core = try present(keyspace)
       let id = KeyID(of: key, core)
       if case .written(let position)? = keys[id] { return batch.entry(of: position) }
       let lease = try CoreView(core: core).lease(id.bytes)
-      try note(lease?.version, of: id, core)
+      try note(lease?.version, lease?.expiry ?? .never, of: id, core)
       return lease.map { Entry(value: $0.copy, version: $0.version, expiry: $0.expiry) }
     }
 
@@ -70,8 +79,7 @@ extension LogStore {
       _ key: some ByteSource,
       in keyspace: Keyspace? = nil
     ) async throws(StoreError) -> [UInt8]? {
-      let core = try batch.target(keyspace)
-      await core.pageIn(key)
+      await (try present(keyspace)).pageIn(key)
       return try entry(forKey: key, in: keyspace)?.value
     }
 
@@ -80,12 +88,12 @@ extension LogStore {
       _ key: borrowing K,
       in keyspace: Keyspace? = nil
     ) throws(StoreError) -> Bool {
-      let core = try batch.target(keyspace)
+      let core = try present(keyspace)
       let id = KeyID(of: key, core)
       if case .written(let position)? = keys[id] { return batch.entry(of: position) != nil }
-      let version = try CoreView(core: core).metadata(forKey: id.bytes)?.version
-      try note(version, of: id, core)
-      return version != nil
+      let found = try CoreView(core: core).metadata(forKey: id.bytes)
+      try note(found?.version, found?.expiry ?? .never, of: id, core)
+      return found != nil
     }
 
     /// Adds a put of `value` under `key`, which the transaction reads from now on; see ``WriteBatch/put(_:forKey:in:expiry:)``.
@@ -95,6 +103,7 @@ extension LogStore {
       in keyspace: Keyspace? = nil,
       expiry: Expiry? = nil
     ) throws(StoreError) {
+      _ = try present(keyspace)
       try batch.put(value, forKey: key, in: keyspace, expiry: expiry)
       noteWrites(from: batch.count - 1)
     }
@@ -104,8 +113,16 @@ extension LogStore {
       _ key: borrowing K,
       in keyspace: Keyspace? = nil
     ) throws(StoreError) {
+      _ = try present(keyspace)
       try batch.remove(key, in: keyspace)
       noteWrites(from: batch.count - 1)
+    }
+
+    /// The keyspace to work on. One that was removed before is an error of the caller's, and no conflict.
+    private func present(_ keyspace: Keyspace?) throws(StoreError) -> KeyspaceCore {
+      let core = try batch.target(keyspace)
+      try core.checkPresent()
+      return core
     }
 
     /// Adds what `body` writes.
@@ -120,24 +137,37 @@ extension LogStore {
     }
 
     /// Notes what was read of a key, and lets it be so when the transaction is committed.
-    private mutating func note(_ version: SequenceNumber?, of id: KeyID, _ core: KeyspaceCore) throws(StoreError) {
-      if case .read(let before)? = keys[id] {
-        guard before == version else { throw conflict(id, core) }
-        return
-      }
-      keys[id] = .read(version)
-      try batch.require(id.bytes, .version(version?.rawValue), core)
-      // A value that was written before the instant, and is there now, was there at the instant.
-      if let version, version.rawValue <= instant { return }
-      do throws(StoreError) { instant = try core.engine.writer.newestInstant(after: instant, of: batch) } catch {
-        if case .conflict = error { hasConflict = true }
-        throw error
+    private mutating func note(
+      _ version: SequenceNumber?,
+      _ expiry: Expiry,
+      of id: KeyID,
+      _ core: KeyspaceCore
+    ) throws(StoreError) {
+      let engine = core.engine
+      do throws(StoreError) {
+        if case .read(let before)? = keys[id] {
+          guard before == version else { throw .conflict(keyspace: core.name, key: id.bytes) }
+          return
+        }
+        try batch.require(id.bytes, .version(version?.rawValue), core)
+        keys[id] = .read(version)
+        if expiry != .never { mayVanish = true }
+        // A value that was written before the instant, and is there now, was there at the instant.
+        if let version, version.rawValue <= instant { return }
+        instant = try engine.writer.newestInstant(after: mayVanish ? nil : instant, of: batch)
+      } catch {
+        throw failed(error)
       }
     }
 
-    private mutating func conflict(_ id: KeyID, _ core: KeyspaceCore) -> StoreError {
-      hasConflict = true
-      return .conflict(keyspace: core.name, key: id.bytes)
+    /// Notes the first error, which the body may make nothing of. A keyspace that was read, and removed since, is a conflict, too.
+    private mutating func failed(_ error: StoreError) -> StoreError {
+      failure = failure ?? error
+      switch error {
+      case .conflict, .keyspaceRemoved: hasConflict = true
+      default: break
+      }
+      return error
     }
 
     /// Logs what was written, if others have not changed what was read. Reads alone were the store at one instant.
@@ -146,12 +176,10 @@ extension LogStore {
     mutating func commit() throws(StoreError) -> UInt64 {
       let engine = batch.defaultKeyspace.engine
       do throws(StoreError) {
-        // Whatever the body made of the error.
-        if hasConflict { throw .conflict(keyspace: batch.defaultKeyspace.name, key: []) }
+        if let failure { throw failure }
         return batch.count == 0 ? 0 : try engine.commit(batch)
       } catch {
-        if case .conflict = error { hasConflict = true }
-        throw error
+        throw failed(error)
       }
     }
 

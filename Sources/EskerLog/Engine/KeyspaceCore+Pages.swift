@@ -80,16 +80,11 @@ extension Engine {
   func anticipateBeyondMemory(_ batch: borrowing WriteBatch) {
     guard env.pages.isBeyondMemory else { return }
     unsafe batch.bytes.withUnsafeBytes { bytes in
-      for operation in batch.operations {
-        _ = unsafe operation.keyspace.mustWait(for: Self.key(of: operation, in: bytes))
+      let keys = batch.keys
+      for key in keys {
+        _ = unsafe key.keyspace.mustWait(for: UnsafeRawBufferPointer(rebasing: bytes[key.place]))
       }
-      for operation in batch.operations { unsafe operation.keyspace.touch(Self.key(of: operation, in: bytes)) }
+      for key in keys { unsafe key.keyspace.touch(UnsafeRawBufferPointer(rebasing: bytes[key.place])) }
     }
-  }
-
-  private static func key(of operation: WriteBatch.Operation, in bytes: UnsafeRawBufferPointer)
-    -> UnsafeRawBufferPointer
-  {
-    unsafe UnsafeRawBufferPointer(rebasing: bytes[operation.start..<operation.start + operation.keyLength])
   }
 }

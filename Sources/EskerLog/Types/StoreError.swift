@@ -41,8 +41,8 @@ public enum StoreError: Error, Hashable, Sendable {
   case valueTooLong(Int)
   /// The batch has this many bytes of records; at most ``LogStore/maximumBatchLength`` are possible.
   case batchTooLarge(Int)
-  /// The key, of the keyspace of that name, is not as the write requires: another writer has changed it. Nothing was written. Read again, and
-  /// decide anew; ``LogStore/transaction(durability:attempts:_:)`` does, up to a number of times.
+  /// The key, of the keyspace of that name, is not as the write requires. Nothing was written. Read again, and decide anew; a
+  /// transaction does, up to a number of times.
   case conflict(keyspace: String, key: [UInt8])
   /// The log no longer contains all changes since that write, or the write is not one of this store; changes since
   /// `oldest` are available. Take a snapshot, and resume from its sequence number.

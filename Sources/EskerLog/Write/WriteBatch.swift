@@ -1,4 +1,4 @@
-/// Writes that take effect atomically. Exists only in the body of `write` of ``LogStore``. Thread safety: one thread at a time.
+/// Writes that take effect atomically. Exists only in the body of `write`. Thread safety: one thread at a time.
 public struct WriteBatch: ~Copyable {
   /// One operation; its key, then its value, are in `bytes` from `start` on.
   struct Operation {
@@ -39,6 +39,12 @@ public struct WriteBatch: ~Copyable {
 
   init(defaultKeyspace: KeyspaceCore) {
     self.defaultKeyspace = defaultKeyspace
+  }
+
+  /// The keys that are looked at when it is committed: of which keyspaces, and where they are in `bytes`.
+  var keys: [(keyspace: KeyspaceCore, place: Range<Int>)] {
+    operations.map { ($0.keyspace, $0.start..<$0.start + $0.keyLength) }
+      + conditions.map { ($0.keyspace, $0.start..<$0.start + $0.keyLength) }
   }
 
   /// The number of operations so far.

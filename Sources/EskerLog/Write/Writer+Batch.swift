@@ -86,10 +86,9 @@ extension Writer {
 
   /// The number of the last write, if every key still is as the batch requires.
   ///
-  /// - Parameter instant: That of an earlier call: if nothing was written since, nothing is looked up.
-  func newestInstant(after instant: UInt64, of batch: borrowing WriteBatch) throws(StoreError) -> UInt64 {
+  /// - Parameter instant: That of an earlier call: if nothing was written since, nothing is looked up; nil: anything may have gone.
+  func newestInstant(after instant: UInt64?, of batch: borrowing WriteBatch) throws(StoreError) -> UInt64 {
     try withLock { (_) throws(StoreError) in
-      try env.checkOpen()
       let published = commits.publishedSequence
       if published != instant { try checkConditions(of: batch) }
       return published
@@ -97,8 +96,12 @@ extension Writer {
   }
 
   /// Throws unless every key is as the batch requires. Called under the writer's lock.
-  func checkConditions(of batch: borrowing WriteBatch) throws(StoreError) {
+  private func checkConditions(of batch: borrowing WriteBatch) throws(StoreError) {
     if batch.conditions.isEmpty { return }
+    // Again, now that no close can begin: it waits for this lock before it gives segments up.
+    try env.checkWritable()
+    // All at one moment.
+    let now = env.time.now
     // Safety: the keys lie in the batch's bytes, which are lent until the loop has ended and do not change.
     try unsafe batch.bytes.withUnsafeBytesTyped { (bytes) throws(StoreError) in
       for condition in batch.conditions {
@@ -114,7 +117,7 @@ extension Writer {
         if let damage = existing.damage {
           throw unsafe keydir.damage(at: existing.address, damage, key: [UInt8](key))
         }
-        guard condition.holds(for: existing.visibleVersion(at: env.time.now)) else {
+        guard condition.holds(for: existing.visibleVersion(at: now)) else {
           throw unsafe .conflict(keyspace: core.name, key: [UInt8](key))
         }
       }

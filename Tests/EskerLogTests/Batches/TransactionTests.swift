@@ -193,6 +193,107 @@ import Testing
     #expect(pairs.withLock { $0 } == [isRemoval ? [0, 0] : [2, 2]])
   }
 
+  /// Nothing is written where a value expires, or is evicted.
+  @Test func whatExpiresBetweenTwoReadsIsSeenInBothOrInNone() throws {
+    let machine = Machine()
+    let store = try machine.open()
+    try store.put("1", forKey: "a", expiry: .after(.seconds(1)))
+    try store.put("1", forKey: "b", expiry: .after(.seconds(1)))
+    var runs = 0
+    let pair = try store.transaction { transaction in
+      runs += 1
+      let first = Self.number(try transaction.get("a"))
+      if runs == 1 { machine.clock.advance(milliseconds: 2_000) }
+      return [first, Self.number(try transaction.get("b"))]
+    }
+    #expect(runs == 2 && pair == [0, 0])
+  }
+
+  /// Whatever the body does after the store was closed, it gets that error: nothing is looked up in files that are gone.
+  @Test func aCloseWithinABodyIsTold() throws {
+    for isRead in [false, true] {
+      let store = try Machine().open()
+      try store.put("1", forKey: "a")
+      #expect(throws: StoreError.closed) {
+        try store.transaction { transaction in
+          if isRead { _ = try transaction.get("a") }
+          try transaction.put("2", forKey: "b")
+          try store.close()
+        }
+      }
+      #expect(throws: StoreError.closed) {
+        try store.write { (batch) throws(StoreError) in
+          try batch.requirePresent("a")
+          try batch.put("2", forKey: "b")
+        }
+      }
+      #expect(throws: StoreError.closed) {
+        try store.write { (batch) throws(StoreError) in try batch.requirePresent("a") }
+      }
+    }
+  }
+
+  @Test func aCloseBesideTransactionsEndsThem() throws {
+    for round in 0..<Rounds.count(20, thorough: 500) {
+      let directory = try TemporaryDirectory()
+      let store = try LogStore(at: directory.appending("store"))
+      for number in 0..<Self.accounts { try store.put("100", forKey: "account \(number)") }
+      let begun = Atomic<Int>(0)
+      let errors = try onThreads(3) { thread in
+        begun.add(1, ordering: .relaxed)
+        while begun.load(ordering: .relaxed) < 3 {}
+        if thread == 0 { return try store.close() }
+        var random = SeededGenerator(seed: UInt64(round * 10 + thread))
+        do throws(StoreError) {
+          while true {
+            try store.transaction { (transaction) throws(StoreError) in try Self.move(&transaction, &random) }
+          }
+        } catch {
+          #expect(error == .closed)
+        }
+      }
+      #expect(errors.isEmpty, "\(errors)")
+      let found = try LogStore(at: directory.appending("store"))
+      #expect(try Self.total(of: found) == 100 * Self.accounts)
+    }
+  }
+
+  /// A body that asks for the keyspace gets another one when it runs again; one that holds the old one gets the error.
+  @Test func aKeyspaceThatWasRemovedIsAConflict() throws {
+    let store = try Machine().open()
+    try store.keyspace("s").put("1", forKey: "a")
+    let held = try store.keyspace("s")
+    var runs = 0
+    let seen = try store.transaction { transaction in
+      runs += 1
+      let seen = Self.number(try transaction.get("a", in: store.keyspace("s")))
+      if runs == 1 { try store.removeKeyspace("s") }
+      // An error that the body swallows is not forgotten.
+      _ = try? transaction.get("absent")
+      try transaction.put("2", forKey: "b")
+      return seen
+    }
+    #expect(runs == 2 && seen == 0)
+    #expect(throws: StoreError.keyspaceRemoved("s")) {
+      try store.transaction { transaction in _ = try transaction.get("a", in: held) }
+    }
+    #expect(throws: StoreError.keyspaceRemoved("s")) {
+      try store.transaction { transaction in try transaction.put("1", forKey: "a", in: held) }
+    }
+  }
+
+  @Test func aBodyThatWritesWhatItReadsByAnotherWayHasNoSuccess() throws {
+    let store = try Machine().open()
+    try store.put("1", forKey: "a")
+    #expect(throws: StoreError.conflict(keyspace: "", key: bytes("a"))) {
+      try store.transaction(attempts: 3) { transaction in
+        _ = try transaction.get("a")
+        try store.put("2", forKey: "a")
+        _ = try? transaction.get("absent")
+      }
+    }
+  }
+
   /// A transaction that only reads writes nothing, and its reads are of one instant although it is never committed.
   @Test func readingAloneWritesNothing() throws {
     let store = try Machine().open()
