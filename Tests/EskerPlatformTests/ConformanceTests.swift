@@ -11,9 +11,9 @@ import Testing
   import Glibc
 #endif
 
-/// What every `FileSystem` must do alike: the machine's, the simulated one, and one with a fault plan without faults.
+/// What every `FileSystem` must do alike: the machine's, the one in memory, the simulated one, and one with a fault plan without faults.
 @Suite struct ConformanceTests {
-  enum Kind: CaseIterable { case real, simulated, faultless }
+  enum Kind: CaseIterable { case real, memory, simulated, faultless }
 
   /// A file system and an empty directory in it.
   final class Fixture {
@@ -28,6 +28,12 @@ import Testing
         self.temporary = temporary
         files = OSFileSystem()
         directory = temporary.path
+      case .memory:
+        temporary = nil
+        let memory = MemoryFileSystem()
+        files = memory
+        directory = memory.root + "/store"
+        try files.createDirectory(directory)
       case .simulated, .faultless:
         temporary = nil
         let disk = SimulatedDisk()

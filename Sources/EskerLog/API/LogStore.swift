@@ -46,6 +46,20 @@ public final class LogStore: ByteStore {
     try self.init(at: path, options: options, host: .system)
   }
 
+  /// A new store in memory, for tests and previews: the same engine, which writes to files without names. It needs no directory, and is gone
+  /// with the last reference to it. Everything works but for other processes; `path` is not one that others could open.
+  ///
+  /// A backup to a directory makes a store of it that stays. With ``Options/clock``, a test moves the time.
+  ///
+  /// - Throws: ``StoreError/failed(operation:path:errno:)`` if there is no memory, or there are too many open files.
+  public static func inMemory(options: Options = Options()) throws(StoreError) -> LogStore {
+    let files = MemoryFileSystem()
+    var host = StoreHost.system
+    host.platform.fileSystem = files
+    host.platform.pageCacheRoom = { nil }
+    return try LogStore(at: files.root + "/store", options: options, host: host)
+  }
+
   /// Opens a store on a given host, such as one with a simulated disk, a fake clock, and background work done inline.
   package init(at path: String, options: Options, host: StoreHost) throws(StoreError) {
     engine = try Self.open(host.absolute(path), options, host)
