@@ -23,6 +23,17 @@ extension Keydir {
     }
   }
 
+  /// Keeps a key whose record takes the place of a damaged one, which may have been that of another key.
+  @inline(never)
+  func keepKeyInsteadOfAnother(
+    _ hash: UInt64,
+    at address: UInt64,
+    of core: KeyspaceCore?,
+    _ keys: borrowing KeydirState
+  ) {
+    if core?.keptKeys.isEmpty == false { keepKey(hash, at: address, of: core, keys) }
+  }
+
   /// Forgets an order that is of no use any more, unless there is another one already.
   func forget(_ order: KeyOrder, of core: KeyspaceCore) {
     guard core.order === order else { return }

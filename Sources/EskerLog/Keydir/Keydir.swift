@@ -232,8 +232,7 @@ final class Keydir: @unchecked Sendable {
       }
       countEntries(1, of: core)
     } else {
-      // It may have been the record of another key.
-      if existing.damage != nil, core?.keptKeys.isEmpty == false { keepKey(hash, at: address, of: core, keys) }
+      if existing.damage != nil { keepKeyInsteadOfAnother(hash, at: address, of: core, keys) }
       note(existing.address, existing.sequence, keys)
       probe.replaceCurrent(with: address)
       granules.countDead(at: existing.address, bytes: existing.size)
