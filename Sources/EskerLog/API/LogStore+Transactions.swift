@@ -78,7 +78,8 @@ extension LogStore.Transaction {
 }
 
 extension Keyspace.Async {
-  /// Runs `body` in a transaction, in which keys of no keyspace are of this one; see `transaction` of ``LogStore``. Nothing is held while `body` is suspended, and others may change what it has read: then it runs again.
+  /// Runs `body` in a transaction, whose keys are of this keyspace unless it says otherwise; see `transaction` of ``LogStore``. Nothing is
+  /// held while `body` is suspended, and others may change what it has read: then it runs again.
   ///
   /// - Throws: What `body` throws; ``StoreError/cancelled`` if the task is cancelled between two attempts.
   public nonisolated(nonsending) func transaction<R>(

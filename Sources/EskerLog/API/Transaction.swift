@@ -1,6 +1,6 @@
 extension LogStore {
   /// Reads and writes of any keys of a store that take effect together, as if nobody else had been there. Exists only in the body of
-  /// ``LogStore/transaction(durability:attempts:_:)``. Thread safety: one thread at a time.
+  /// `transaction`. Thread safety: one thread at a time.
   ///
   /// All that it reads is the store at one instant, whatever others write meanwhile, and what it has written itself. It holds no lock.
   public struct Transaction: ~Copyable {
@@ -20,6 +20,13 @@ extension LogStore {
       case read(SequenceNumber?)
       /// The operation that writes it.
       case written(Int)
+    }
+
+    /// A value and what is known of it.
+    package struct Entry {
+      package var value: [UInt8]
+      package var version: SequenceNumber?
+      package var expiry: Expiry
     }
 
     private var batch: WriteBatch
@@ -68,13 +75,7 @@ extension LogStore {
       return lease.map { Entry(value: $0.copy, version: $0.version, expiry: $0.expiry) }
     }
 
-    package struct Entry {
-      package var value: [UInt8]
-      package var version: SequenceNumber?
-      package var expiry: Expiry
-    }
-
-    /// Reads a key; a task that does suspends if the record must be read from a device.
+    /// As `get` for threads; suspends if the record must be read from a device.
     public nonisolated(nonsending) mutating func get(
       _ key: some ByteSource,
       in keyspace: Keyspace? = nil

@@ -74,7 +74,7 @@ func forEachEntry(
 
 /// Whether entries have to be read, all of them, to know their order: unless it is that of keys which are kept in it.
 func sorts(_ store: LogStore, in keyspace: String?, by order: EntryOrder.Order) throws -> Bool {
-  try order.rank != .key || !store.keyspaces(keyspace).allSatisfy(store.hasOrder)
+  try order.rank != .key || !store.hasOrder(store.keyspaces(keyspace))
 }
 
 /// The keys of each keyspace among which those are that a filter takes, in the order in which they are wanted; nil if all entries have
@@ -85,19 +85,34 @@ private func ranges(
   taking filter: EntryFilter,
   in order: EntryOrder.Order?
 ) throws -> [(Keyspace, KeyRange)]? {
-  guard try order.map({ try !sorts(store, in: keyspace, by: $0) }) ?? filter.hasRange else { return nil }
+  guard order.map({ $0.rank == .key }) ?? filter.hasRange else { return nil }
   let names = try store.keyspaces(keyspace).sorted()
-  guard order != nil || names.allSatisfy(store.hasOrder) else { return nil }
+  guard store.hasOrder(names) else { return nil }
   var filter = filter
-  let ranges = try names.map { (try store.keyspace($0), filter.range(in: $0)) }
+  var ranges: [(Keyspace, KeyRange)] = []
+  for name in names {
+    let range = filter.range(in: name)
+    // The log is read faster from one end to the other.
+    if order == nil, range == .all { return nil }
+    if let keyspace = try store.remaining(name) { ranges.append((keyspace, range)) }
+  }
   return order?.isReversed == true ? ranges.reversed() : ranges
 }
 
 extension LogStore {
-  /// Whether a keyspace's keys are at hand in order, or it has none: otherwise they would have to be gathered.
-  func hasOrder(_ keyspace: String) -> Bool {
+  /// A keyspace that was listed; nil if its writer has just removed it.
+  fileprivate func remaining(_ keyspace: String) throws(StoreError) -> Keyspace? {
+    do throws(StoreError) {
+      return try self.keyspace(keyspace)
+    } catch .noSuchKeyspace, .keyspaceRemoved {
+      return nil
+    }
+  }
+
+  /// Whether the keys of keyspaces are at hand in order, or there are none: otherwise they would have to be gathered.
+  func hasOrder(_ keyspaces: [String]) -> Bool {
     let statistics = statistics
-    return statistics.orderBytes[keyspace] != nil || statistics.keyspaces[keyspace] == 0
+    return keyspaces.allSatisfy { statistics.orderBytes[$0] != nil || statistics.keyspaces[$0] == 0 }
   }
 }
 

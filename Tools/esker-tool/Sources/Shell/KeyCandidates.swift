@@ -41,7 +41,7 @@ struct KeyCandidates {
       if found.count == Self.most { isPartial = true }
       return found.count < Self.most
     }
-    if store.hasOrder(keyspace), let space = try? store.keyspace(keyspace) {
+    if store.hasOrder([keyspace]), let space = try? store.keyspace(keyspace) {
       // The text of keys of another form begins otherwise than their bytes.
       for entry in snapshot.entries(in: space, form.isTranslated ? .all : .prefix(typed)) where !take(entry) { break }
     } else {
