@@ -23,11 +23,16 @@
 
     private func named(_ name: String) -> String { "\(label)_\(name)" }
 
-    func set(_ name: String, _ value: some BinaryInteger) { set(name, Double(value)) }
+    func set(_ name: String, _ value: some BinaryInteger, _ part: (String, String)? = nil) {
+      set(name, Double(value), part)
+    }
 
-    func set(_ name: String, _ value: Double) {
-      let meter = meters[name] ?? Meter(label: named(name), dimensions: dimensions, factory: factory)
-      meters[name] = meter
+    /// - Parameter part: The part of the subject that the value is of.
+    func set(_ name: String, _ value: Double, _ part: (String, String)? = nil) {
+      let key = part.map { "\(name) \($0.1)" } ?? name
+      let parts = part.map { [$0] } ?? []
+      let meter = meters[key] ?? Meter(label: named(name), dimensions: dimensions + parts, factory: factory)
+      meters[key] = meter
       meter.set(value)
     }
 

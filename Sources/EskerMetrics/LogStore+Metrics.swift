@@ -46,8 +46,12 @@
       set("pinned_bytes", statistics.pinnedBytes)
       set("segments", statistics.segments.count)
       set("index_bytes", statistics.indexBytes)
-      set("order_bytes", statistics.orderBytes.values.reduce(0, +))
+      set("order_bytes", statistics.orderBytes)
       set("index_load", statistics.indexLoad)
+      for (name, keyspace) in statistics.keyspaces {
+        set("keyspace_keys", keyspace.keys, ("keyspace", name))
+        set("keyspace_bytes", keyspace.liveBytes, ("keyspace", name))
+      }
       set("space_amplification", statistics.spaceAmplification)
       set(
         "unsynced_writes",

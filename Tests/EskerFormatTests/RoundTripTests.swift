@@ -117,6 +117,27 @@ import Testing
     #expect(try Manifest(decoding: empty.encoded().span.bytes) == empty)
   }
 
+  /// Only where there is one, so that versions from before there were any read what has none.
+  @Test func manifestKeepsWhatKeyspacesMayTake() throws {
+    var manifest = Sample.manifest
+    let before = manifest.encoded()
+    #expect(before[12] == 0)
+    manifest.keyspaces[0].budget = KeyspaceBudget(bytes: 1 << 20, entries: .max)
+    manifest.keyspaces[1].budget = KeyspaceBudget(bytes: .max, entries: 1000)
+    let bytes = manifest.encoded()
+    #expect(bytes[12] == 1 && bytes.count == before.count + 32)
+    #expect(try Manifest(decoding: bytes.span.bytes) == manifest)
+    for length in 1...32 {
+      var cut = Array(bytes.dropLast(length))
+      Repair.store(UInt32(cut.count - 40), at: 24, in: &cut)
+      Repair.checksums(of: &cut, like: "manifest")
+      #expect(throws: FormatError.self) { try Manifest(decoding: cut.span.bytes) }
+    }
+    manifest.keyspaces[0].budget = .unlimited
+    manifest.keyspaces[1].budget = .unlimited
+    #expect(manifest.encoded() == before)
+  }
+
   @Test func manifestKeepsNamesOfEveryLength() throws {
     var manifest = Manifest(storeID: Sample.storeID, seed: Sample.seed)
     for length in Array(0...25) + [65_535] {

@@ -110,10 +110,11 @@ struct Sample: CustomTestStringConvertible, Sendable {
   static let meta = CheckpointMeta(
     segments: [.init(id: 3, salt: 0x5a17_c0de, granule: 1, liveBytes: 1_000, liveRecords: 4)],
     keyspaces: [
-      .init(tag: .default, count: 2, earliestExpiry: .max, hashes: nil),
+      .init(tag: .default, count: 2, byteCount: 96, earliestExpiry: .max, hashes: nil),
       .init(
         tag: KeyspaceTag(id: 3, incarnation: 1),
         count: 1,
+        byteCount: 48,
         earliestExpiry: 1_700_000_060_000,
         hashes: [0xdddd, 0xcccc]
       ),

@@ -46,7 +46,7 @@ public struct LogStorage<Key: Sendable, Value: Sendable>: UpdatableStorage {
   }
 
   /// A view of the keyspace called `name` for the type of key; see
-  /// ``EskerLog/LogStore/storage(_:key:transformer:memory:)``.
+  /// ``EskerLog/LogStore/storage(_:key:transformer:capacity:memory:)``.
   @inlinable
   public init(
     _ store: LogStore,
@@ -57,7 +57,7 @@ public struct LogStorage<Key: Sendable, Value: Sendable>: UpdatableStorage {
     try self.init(store, name, values: transformer, isOwn: false)
   }
 
-  /// A view of the keyspace called `name` for the types of key and value; see ``EskerLog/LogStore/storage(_:key:of:memory:)``.
+  /// A view of the keyspace called `name` for the types of key and value; see ``EskerLog/LogStore/storage(_:key:of:capacity:memory:)``.
   @inlinable
   public init(
     _ store: LogStore,
@@ -79,6 +79,12 @@ public struct LogStorage<Key: Sendable, Value: Sendable>: UpdatableStorage {
     let keys = Key.keyTransformer
     let keyspace = try store.keyspace(name, keys: keys.id, values: values.id, isOwn: isOwn)
     view = LogView(keyspace: keyspace, keys: keys, values: values)
+  }
+
+  /// Sets what the keyspace may take; nil keeps what there is.
+  @usableFromInline
+  func use(_ capacity: Keyspace.Capacity?) throws(StorageError) {
+    do throws(StoreError) { try keyspace.use(capacity) } catch { throw .store(error) }
   }
 
   /// Another view of the same bytes, whatever form is recorded.

@@ -18,6 +18,7 @@ extension StoreError: LocalizedError {
     case .damaged(let location, _): "The file “\(name(location.path))” is damaged."
     case .noSpace: "There is not enough free space."
     case .capacityReached(let path, _, _): "The store “\(name(path))” is full."
+    case .keyspaceFull(let name, _, _): "“\(name)” has no room for that."
     case .failed(let operation, let path, _): "Could not \(operation) “\(name(path))”."
     case .syncFailed: "Changes could not be saved."
     case .outcomeUnknown: "It is not known whether the change was saved."
@@ -51,6 +52,7 @@ extension StoreError: LocalizedError {
     case .noSpace(_, let needed): "\(byteCount(needed)) are needed. Nothing was changed."
     case .capacityReached(_, let capacity, let needed):
       "\(byteCount(needed)) do not fit within its limit of \(byteCount(capacity)). Nothing was changed."
+    case .keyspaceFull(_, let bytes, _): "\(byteCount(bytes)) do not fit within its limit. Nothing was changed."
     case .failed(_, _, let code): code == 0 ? nil : "\(system(code))."
     case .syncFailed(let code): "The disk reported: \(system(code))."
     case .outcomeUnknown(let code): "The disk reported: \(system(code))."
@@ -79,6 +81,7 @@ extension StoreError: LocalizedError {
     case .damaged: "Restore a backup, or repair the store."
     case .noSpace: "Free some space, and try again."
     case .capacityReached: "Open the store with a higher capacity."
+    case .keyspaceFull: "Give it a higher capacity."
     case .failed: nil
     case .keyTooLong, .valueTooLong: "Use a shorter one."
     case .batchTooLarge: "Make fewer changes at a time."

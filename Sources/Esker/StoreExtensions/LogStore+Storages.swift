@@ -13,6 +13,7 @@ extension LogStore {
   /// - Parameters:
   ///   - name: what the storage is called.
   ///   - value: the type of the values.
+  ///   - capacity: the most that the keyspace may take; see `Keyspace.setCapacity(_:)`. nil keeps what there is.
   ///   - memory: what memory ahead of it may hold, as of a ``HybridStorage``; nil for none.
   /// - Throws: ``StorageError/form(of:keyspace:recorded:asked:)`` if the keyspace's keys or values have another form;
   ///   ``StorageError/store(_:)``, see `LogStore.keyspace(_:)`.
@@ -20,9 +21,10 @@ extension LogStore {
   public func storage<Value: Codable & Sendable>(
     _ name: String,
     of value: Value.Type = Value.self,
+    capacity: Keyspace.Capacity? = nil,
     memory: MemoryLimits? = nil
   ) throws(StorageError) -> Storage<String, Value> {
-    try storage(name, key: String.self, of: value, memory: memory)
+    try storage(name, key: String.self, of: value, capacity: capacity, memory: memory)
   }
 
   /// Typed keys and values in the keyspace called `name`, with keys of any type that can be one.
@@ -38,9 +40,11 @@ extension LogStore {
     _ name: String,
     key: Key.Type = Key.self,
     of value: Value.Type = Value.self,
+    capacity: Keyspace.Capacity? = nil,
     memory: MemoryLimits? = nil
   ) throws(StorageError) -> Storage<Key, Value> {
     let log = try LogStorage(self, name, key: key, of: value)
+    try log.use(capacity)
     if let memory { return Storage(HybridStorage(log, limits: memory)) }
     return Storage(log)
   }
@@ -56,13 +60,14 @@ extension LogStore {
   public func storage<Value: Sendable>(
     _ name: String,
     transformer: Transformer<Value>,
+    capacity: Keyspace.Capacity? = nil,
     memory: MemoryLimits? = nil
   ) throws(StorageError) -> Storage<String, Value> {
-    try storage(name, key: String.self, transformer: transformer, memory: memory)
+    try storage(name, key: String.self, transformer: transformer, capacity: capacity, memory: memory)
   }
 
   /// Typed keys and values in the keyspace called `name`, with keys of any type that can be one, and a form of the caller's choice for
-  /// the values; see ``storage(_:transformer:memory:)``.
+  /// the values; see ``storage(_:transformer:capacity:memory:)``.
   ///
   /// - Throws: ``StorageError/form(of:keyspace:recorded:asked:)`` if the keyspace's keys have another form;
   ///   ``StorageError/store(_:)``, see `LogStore.keyspace(_:)`.
@@ -71,9 +76,11 @@ extension LogStore {
     _ name: String,
     key: Key.Type = Key.self,
     transformer: Transformer<Value>,
+    capacity: Keyspace.Capacity? = nil,
     memory: MemoryLimits? = nil
   ) throws(StorageError) -> Storage<Key, Value> {
     let log = try LogStorage(self, name, key: key, transformer: transformer)
+    try log.use(capacity)
     if let memory { return Storage(HybridStorage(log, limits: memory)) }
     return Storage(log)
   }

@@ -36,6 +36,8 @@ public struct CheckpointHeader: Hashable, Sendable {
   public var storeTime: Int64
   /// Whether the meta section says where the keys of keyspaces are in order.
   public var hasOrders: Bool
+  /// Whether the meta section says how many bytes the entries of keyspaces take. One without is of an earlier version, and of no use.
+  public private(set) var hasByteCounts = true
   /// The positions of the sections.
   public var layout: CheckpointLayout
 
@@ -79,13 +81,15 @@ public struct CheckpointHeader: Hashable, Sendable {
 
   /// The flag of checkpoints with keys in order.
   private static let orders: UInt32 = 1
+  /// The flag of checkpoints that say how many bytes keyspaces take.
+  private static let byteCounts: UInt32 = 2
 
   static let envelope = Envelope(
     magic: Envelope.magic("ESKRCKP1"),
     length: pageSize,
     checksumOffset: 4092,
     featuresOffset: 12,
-    knownFeatures: orders
+    knownFeatures: orders | byteCounts
   )
 
   /// The encoded page.
@@ -110,7 +114,7 @@ public struct CheckpointHeader: Hashable, Sendable {
     bytes.store(layout.pageTableOffset, at: 136)
     bytes.store(layout.metaOffset, at: 144)
     bytes.store(storeTime, at: 152)
-    bytes.store(hasOrders ? Self.orders : 0, at: 12)
+    bytes.store((hasOrders ? Self.orders : 0) | (hasByteCounts ? Self.byteCounts : 0), at: 12)
     Self.envelope.seal(&bytes)
     return bytes
   }
@@ -163,6 +167,7 @@ public struct CheckpointHeader: Hashable, Sendable {
     layout.pageTableOffset = bytes.u64(at: 136)
     layout.metaOffset = bytes.u64(at: 144)
     hasOrders = bytes.u32(at: 12) & Self.orders != 0
+    hasByteCounts = bytes.u32(at: 12) & Self.byteCounts != 0
     guard layout.isWithin(fileLength, metaLength: metaLength) else {
       throw .damaged(reason: "its sections do not fit the file", offset: 120)
     }

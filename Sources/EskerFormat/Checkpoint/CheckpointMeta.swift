@@ -27,21 +27,24 @@ public struct CheckpointMeta: Hashable, Sendable {
 
   /// The live data of one keyspace.
   public struct Keyspace: Hashable, Sendable {
-    static let length = 32
+    static let length = 40
 
     /// The keyspace and its incarnation.
     public var tag: KeyspaceTag
     /// The number of its entries.
     public var count: UInt64
+    /// Bytes of their records, as long as they are not packed.
+    public var byteCount: UInt64
     /// The store time at which the first of them expires, if not later; `Int64.max` if none ever does.
     public var earliestExpiry: Int64
     /// The hashes of all its keys, and perhaps of others that it had; nil if it has too many.
     public var hashes: [UInt64]?
 
     /// A row with the given fields.
-    public init(tag: KeyspaceTag, count: UInt64, earliestExpiry: Int64, hashes: [UInt64]?) {
+    public init(tag: KeyspaceTag, count: UInt64, byteCount: UInt64, earliestExpiry: Int64, hashes: [UInt64]?) {
       self.tag = tag
       self.count = count
+      self.byteCount = byteCount
       self.earliestExpiry = earliestExpiry
       self.hashes = hashes
     }
@@ -112,6 +115,7 @@ public struct CheckpointMeta: Hashable, Sendable {
     for row in keyspaces {
       bytes.append(row.tag.rawValue)
       bytes.append(row.count)
+      bytes.append(row.byteCount)
       bytes.append(UInt64(bitPattern: row.earliestExpiry))
       bytes.append(row.hashes.map { UInt64($0.count) } ?? .max)
     }
@@ -164,13 +168,14 @@ public struct CheckpointMeta: Hashable, Sendable {
       var row = Keyspace(
         tag: KeyspaceTag(rawValue: bytes.u64(at: offset)),
         count: bytes.u64(at: offset + 8),
-        earliestExpiry: Int64(bitPattern: bytes.u64(at: offset + 16)),
+        byteCount: bytes.u64(at: offset + 16),
+        earliestExpiry: Int64(bitPattern: bytes.u64(at: offset + 24)),
         hashes: nil
       )
-      let count = bytes.u64(at: offset + 24)
+      let count = bytes.u64(at: offset + 32)
       if count != .max {
         guard count <= UInt64((bytes.byteCount - end) / 8) else {
-          throw .damaged(reason: "the meta section has fewer hashes than it declares", offset: offset + 24)
+          throw .damaged(reason: "the meta section has fewer hashes than it declares", offset: offset + 32)
         }
         row.hashes = (0..<Int(count)).map { bytes.u64(at: end + 8 * $0) }
         end += 8 * Int(count)

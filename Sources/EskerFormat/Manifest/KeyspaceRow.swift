@@ -13,6 +13,8 @@ public struct KeyspaceRow: Hashable, Sendable {
   public var name: String
   /// The forms of its keys and values.
   public var forms: KeyspaceForms
+  /// What it may take.
+  public var budget: KeyspaceBudget
 
   /// A row with the given fields.
   public init(
@@ -20,19 +22,22 @@ public struct KeyspaceRow: Hashable, Sendable {
     incarnation: UInt32 = 0,
     defaultExpiry: Int64 = -1,
     name: String,
-    forms: KeyspaceForms = KeyspaceForms()
+    forms: KeyspaceForms = KeyspaceForms(),
+    budget: KeyspaceBudget = .unlimited
   ) {
     self.id = id
     self.incarnation = incarnation
     self.defaultExpiry = defaultExpiry
     self.name = name
     self.forms = forms
+    self.budget = budget
   }
 
   /// The tag in its records.
   public var tag: KeyspaceTag { KeyspaceTag(id: id, incarnation: incarnation) }
 
-  func append(to bytes: inout [UInt8]) {
+  /// - Parameter hasBudget: Whether the rows of this manifest have budgets.
+  func append(to bytes: inout [UInt8], hasBudget: Bool) {
     precondition(name.utf8.count <= UInt16.max)
     bytes.append(id)
     bytes.append(incarnation)
@@ -42,10 +47,14 @@ public struct KeyspaceRow: Hashable, Sendable {
     bytes.append(contentsOf: name.utf8)
     forms.appendNames(to: &bytes)
     bytes.pad8()
+    if hasBudget {
+      bytes.append(budget.bytes)
+      bytes.append(budget.entries)
+    }
   }
 
   /// Decodes the row at `offset` and moves `offset` past it; the caller has checked that there are at least 24 bytes.
-  init(decoding bytes: RawSpan, at offset: inout Int) throws(FormatError) {
+  init(decoding bytes: RawSpan, at offset: inout Int, hasBudget: Bool) throws(FormatError) {
     id = bytes.u32(at: offset)
     incarnation = bytes.u32(at: offset + 4)
     defaultExpiry = bytes.i64(at: offset + 8)
@@ -66,6 +75,33 @@ public struct KeyspaceRow: Hashable, Sendable {
     name = try bytes.text(in: nameStart..<keysStart, "a keyspace's name")
     forms = try KeyspaceForms(bytes, keys: keysStart..<valuesStart, values: valuesStart..<textEnd)
     try bytes.requireZeros(in: textEnd..<end)
+    budget = .unlimited
     offset = end
+    guard hasBudget else { return }
+    guard bytes.byteCount - end >= KeyspaceBudget.length else {
+      throw .damaged(reason: "a keyspace's capacity is truncated", offset: end)
+    }
+    budget = KeyspaceBudget(bytes: bytes.u64(at: end), entries: bytes.u64(at: end + 8))
+    offset += KeyspaceBudget.length
   }
+}
+
+/// The most that the entries of a keyspace may take together.
+public struct KeyspaceBudget: Hashable, Sendable {
+  /// The length in bytes of its form in a manifest.
+  static let length = 16
+
+  /// Bytes of records, as long as they are not packed; `UInt64.max` for no limit.
+  public var bytes: UInt64
+  /// The number of entries; `UInt64.max` for no limit.
+  public var entries: UInt64
+
+  /// A budget with the given limits.
+  public init(bytes: UInt64, entries: UInt64) {
+    self.bytes = bytes
+    self.entries = entries
+  }
+
+  /// No limits.
+  public static let unlimited = KeyspaceBudget(bytes: .max, entries: .max)
 }

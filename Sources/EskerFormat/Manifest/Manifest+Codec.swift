@@ -9,8 +9,12 @@ extension Manifest {
     magic: Envelope.magic("ESKRMAN1"),
     length: headerLength,
     checksumOffset: 36,
-    featuresOffset: 12
+    featuresOffset: 12,
+    knownFeatures: budgets
   )
+
+  /// The flag of manifests whose keyspaces have budgets. One without is as it was before there were any.
+  private static let budgets: UInt32 = 1
 
   /// The encoded manifest.
   ///
@@ -37,7 +41,9 @@ extension Manifest {
     bytes.append(mergedThrough)
     settings.append(to: &bytes)
     for segment in segments { segment.append(to: &bytes) }
-    for keyspace in keyspaces { keyspace.append(to: &bytes) }
+    let hasBudgets = keyspaces.contains { $0.budget != .unlimited }
+    for keyspace in keyspaces { keyspace.append(to: &bytes, hasBudget: hasBudgets) }
+    bytes.store(hasBudgets ? Self.budgets : 0, at: 12)
     bytes.store(generation, at: 16)
     bytes.store(UInt64(bytes.count - Self.headerLength), at: 24)
     bytes.store(bytes.checksum(of: Self.headerLength..<bytes.count), at: 32)
@@ -86,6 +92,7 @@ extension Manifest {
   }
 
   private mutating func decodeRows(_ bytes: RawSpan, keyspaceCount: Int, segmentCount: Int) throws(FormatError) {
+    let hasBudgets = bytes.u32(at: 12) & Self.budgets != 0
     var offset = Self.headerLength + Self.fixedLength
     guard segmentCount <= (bytes.byteCount - offset) / SegmentRow.length else {
       throw .damaged(reason: "it has fewer segments than it declares", offset: 136)
@@ -103,7 +110,7 @@ extension Manifest {
       guard bytes.byteCount - offset >= KeyspaceRow.minimumLength else {
         throw .damaged(reason: "it has fewer keyspaces than it declares", offset: 128)
       }
-      keyspaces.append(try KeyspaceRow(decoding: bytes, at: &offset))
+      keyspaces.append(try KeyspaceRow(decoding: bytes, at: &offset, hasBudget: hasBudgets))
     }
     guard offset == bytes.byteCount else {
       throw .damaged(reason: "it is longer than it declares", offset: offset)

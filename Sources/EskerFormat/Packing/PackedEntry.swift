@@ -46,6 +46,11 @@ public struct PackedEntry {
   /// The length in bytes of the key.
   public var keyLength: Int { keyPrefix.count + keyRest.count }
 
+  /// The length in bytes that the record has as long as it is not packed.
+  public var unpackedSize: Int {
+    RecordLayout.size(keyLength: keyLength, valueLength: valueLength, expiry: expiry, keyspace: keyspace)
+  }
+
   /// A copy of the key.
   public var key: [UInt8] {
     var key = [UInt8](keyPrefix)

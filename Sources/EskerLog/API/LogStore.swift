@@ -165,6 +165,16 @@ public final class LogStore: ByteStore {
     return try keyspaces([name])[0]
   }
 
+  /// The keyspace called `name`, with the most that it may take: a cache in a store that is not. See ``Keyspace/setCapacity(_:)``, which
+  /// it does where the capacity is another one.
+  ///
+  /// - Throws: what ``keyspace(_:)`` and ``Keyspace/setCapacity(_:)`` throw.
+  public func keyspace(_ name: String, capacity: Keyspace.Capacity) throws(StoreError) -> Keyspace {
+    let keyspace = try keyspace(name)
+    try keyspace.use(capacity)
+    return keyspace
+  }
+
   /// The keyspaces with these names, in their order, created if there are none. However many are created, that takes one
   /// durable edit of the manifest.
   ///

@@ -70,6 +70,16 @@ extension Catalog {
     }
   }
 
+  /// Saves what a keyspace may take.
+  func setBudget(_ budget: KeyspaceBudget, of keyspace: UInt32) throws(StoreError) {
+    try write(isAll: true) { (manifest) throws(StoreError) in
+      try env.checkWritable()
+      for position in manifest.keyspaces.indices where manifest.keyspaces[position].id == keyspace {
+        manifest.keyspaces[position].budget = budget
+      }
+    }
+  }
+
   /// Saves the current store time, so that what has expired stays expired.
   func saveTime() throws(StoreError) {
     try write { (_) throws(StoreError) in try env.checkWritable() }

@@ -111,6 +111,19 @@ extension Engine {
     keydir.keyspaces.noteChange(of: core)
   }
 
+  /// Sets what a keyspace may take, and evicts what is more than that.
+  func setBudget(_ budget: KeyspaceBudget, of core: KeyspaceCore) throws(StoreError) {
+    defer { env.deliverEvents() }
+    try env.checkWritable()
+    try core.checkPresent()
+    guard budget != core.budget else { return }
+    try catalog.setBudget(budget, of: core.id)
+    writer.withLock { _ in core.limit(to: budget, isEmpty: core.count == 0) }
+    try core.checkPresent()
+    keydir.keyspaces.noteChange(of: core)
+    try makingRoom { () throws(StoreError) in try writer.evict(from: core, toAdd: 0, entries: 0) }
+  }
+
   /// Empties a keyspace, and notifies its watchers; see `Writer.reset(_:)`.
   func removeAll(in core: KeyspaceCore) throws(StoreError) -> UInt64 {
     let sequence = try makingRoom { () throws(StoreError) in try writer.reset(core) }

@@ -149,6 +149,18 @@ extension Engine {
     var failure = first
     var isAgain = false
     while true {
+      if case .keyspaceFull(let name, let bytes, let entries) = failure {
+        defer { env.deliverEvents() }
+        guard let core = keydir.keyspaces[name] else { throw .keyspaceRemoved(name) }
+        do throws(StoreError) { try writer.evict(from: core, toAdd: bytes, entries: entries) } catch {
+          // For a tombstone, the store may have to make room.
+          guard env.settings.capacity != nil, error.bytesLacking != nil else { throw error }
+          failure = error
+          continue
+        }
+        do throws(StoreError) { return try write() } catch { failure = error }
+        continue
+      }
       guard env.settings.capacity != nil, let needed = failure.bytesLacking else {
         env.deliverEvents()
         throw failure

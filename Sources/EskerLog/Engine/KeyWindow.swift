@@ -133,6 +133,7 @@ extension KeyspaceCore {
     let hash = window[hashOf: position]
     let hint = window[hintFor: position]
     if let record = unsafe keydir.record(at: hint, for: hash, key, window.incarnation.pointee.tag) {
+      noteRead(hash)
       return unsafe record.value
     }
     return try unsafe entryWithoutHint(of: key, hash, in: &window)?.value
@@ -147,6 +148,7 @@ extension KeyspaceCore {
     if position &+ KeyWindow.lead < window.count { pageInRest(position &+ KeyWindow.lead, of: &window) }
     let (hash, hint) = (window[hashOf: position], window[hintFor: position])
     if let record = unsafe keydir.record(at: hint, for: hash, key, window.incarnation.pointee.tag) {
+      noteRead(hash)
       return FoundEntry(record)
     }
     return try unsafe entryWithoutHint(of: key, hash, in: &window)
@@ -160,7 +162,10 @@ extension KeyspaceCore {
   ) throws(StoreError) -> Bool {
     if position &+ KeyWindow.lead < window.count { pageInRest(position &+ KeyWindow.lead, of: &window) }
     let (hash, hint) = (window[hashOf: position], window[hintFor: position])
-    if unsafe keydir.record(at: hint, for: hash, key, window.incarnation.pointee.tag) != nil { return true }
+    if unsafe keydir.record(at: hint, for: hash, key, window.incarnation.pointee.tag) != nil {
+      noteRead(hash)
+      return true
+    }
     return try unsafe metadata(key) != nil
   }
 

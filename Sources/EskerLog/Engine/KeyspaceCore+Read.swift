@@ -191,7 +191,10 @@ extension KeyspaceCore {
   /// as long as it uses the record.
   @inline(__always)
   func lookup(_ hash: UInt64, _ key: UnsafeRawBufferPointer, _ tag: KeyspaceTag) throws(StoreError) -> FoundRecord? {
-    if let found = try unsafe keydir.lookup(hash, key, tag) { return found }
+    if let found = try unsafe keydir.lookup(hash, key, tag) {
+      noteRead(hash)
+      return found
+    }
     // Nothing is found in a keyspace that was removed, so only a miss pays for the check. The tag of now and not of then: the
     // entries may have been purged meanwhile.
     try checkPresent()

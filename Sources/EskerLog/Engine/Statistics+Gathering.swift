@@ -28,10 +28,12 @@ extension Statistics {
     result.gets = env.gets.histogram
     result.bytesWritten = result.bytesLogged + env.bytesWritten
     // In a forged manifest, two keyspaces may have the same name.
-    let counts = keydir.keyspaces.all.map { ($0.name, $0.count) }
-    result.keyspaces = Dictionary(counts, uniquingKeysWith: { first, _ in first })
-    let orders = keydir.keyspaces.all.compactMap { core in core.order.map { (core.name, $0.byteCount) } }
-    result.orderBytes = Dictionary(orders, uniquingKeysWith: { first, _ in first })
+    let keyspaces = keydir.keyspaces.all.map { ($0.name, Statistics.KeyspaceFigures($0)) }
+    result.keyspaces = Dictionary(keyspaces, uniquingKeysWith: { first, _ in first })
+    for (_, keyspace) in keyspaces {
+      result.merged.recordsEvicted += keyspace.evicted
+      result.merged.bytesEvicted += keyspace.evictedBytes
+    }
     // Records in the outputs of a running merge may be live too.
     let unlisted = catalog.unlisted
     let list = catalog.segments
@@ -64,5 +66,15 @@ extension Statistics {
       result.bytesOnDisk += (try? env.platform.fileSystem.status("\(env.path)/\(name)"))??.size ?? 0
     }
     self = result
+  }
+}
+
+extension Statistics.KeyspaceFigures {
+  fileprivate init(_ core: KeyspaceCore) {
+    keys = core.count
+    liveBytes = core.byteCount
+    orderBytes = core.order?.byteCount
+    (capacityBytes, capacityEntries) = core.budget.limits
+    if let evicted = core.keyClock?.evicted { (self.evicted, evictedBytes) = evicted }
   }
 }

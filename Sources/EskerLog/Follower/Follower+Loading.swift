@@ -36,6 +36,7 @@ extension Follower {
             address: 0,
             sequence: manifest.durableSequence,
             size: 0,
+            unpackedSize: 0,
             kind: .reset,
             keyspace: row.tag,
             expiry: .max

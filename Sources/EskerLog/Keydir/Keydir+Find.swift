@@ -8,6 +8,8 @@ struct CurrentRecord {
   var sequence: UInt64 = 0
   var expiry: Int64 = .max
   var size = 0
+  /// ``size``, unless the record is packed.
+  var unpackedSize = 0
   /// The record cannot be read; its slot is kept until the key is written again.
   var damage: RecordDamage?
 
@@ -15,6 +17,20 @@ struct CurrentRecord {
   func visibleVersion(at time: @autoclosure () -> Int64) -> UInt64? {
     guard address != 0, expiry == .max || expiry > time() else { return nil }
     return sequence
+  }
+}
+
+extension CurrentRecord {
+  @inline(__always)
+  fileprivate init(_ record: RecordView, at address: UInt64) {
+    let size = record.size
+    self.init(
+      address: address,
+      sequence: record.sequence,
+      expiry: record.expiry,
+      size: size,
+      unpackedSize: size
+    )
   }
 }
 
@@ -41,7 +57,7 @@ extension Keydir {
       let record = unsafe RecordView(at: place.pointer, limit: place.limit),
       unsafe record.isFor(hash: hash, key: key.baseAddress ?? place.pointer, count: key.count, keyspace: tag)
     {
-      return CurrentRecord(address: address, sequence: record.sequence, expiry: record.expiry, size: record.size)
+      return CurrentRecord(record, at: address)
     }
     return try unsafe findBehindAnother(hash, key, tag, &probe)
   }
@@ -74,7 +90,7 @@ extension Keydir {
         continue
       }
       if unsafe record.isFor(hash: hash, key: key.baseAddress ?? place.pointer, count: key.count, keyspace: tag) {
-        return CurrentRecord(address: address, sequence: record.sequence, expiry: record.expiry, size: record.size)
+        return CurrentRecord(record, at: address)
       }
       if let found = record.damage(salt: place.salt, offsetUnits: place.offsetUnits),
         record.keyHash == hash || found == .headerChecksum
@@ -100,7 +116,13 @@ extension Keydir {
       return CurrentRecord(address: address, damage: .malformed)
     }
     if unsafe entry.isFor(key, keyspace: tag) {
-      return CurrentRecord(address: address, sequence: entry.sequence, expiry: entry.expiry, size: entry.size)
+      return CurrentRecord(
+        address: address,
+        sequence: entry.sequence,
+        expiry: entry.expiry,
+        size: entry.size,
+        unpackedSize: entry.unpackedSize
+      )
     }
     return entry.headIsIntact(salt: view.salt) ? nil : CurrentRecord(address: address, damage: .headerChecksum)
   }

@@ -38,9 +38,7 @@ extension Keydir {
       }
       if place.packing != 0 {
         switch unsafe packedMatch(at: place, key, tag) {
-        case .visible:
-          noteRead(hash)
-          return .packed(address)
+        case .visible: return .packed(address)
         case .expired: return nil
         case .other: break
         case .damaged(let found, isKey: true): throw unsafe damage(at: address, found, key: [UInt8](key))
@@ -66,7 +64,6 @@ extension Keydir {
         }
         let expiry = record.expiry
         guard expiry == .max || expiry > time.now else { return nil }
-        noteRead(hash)
         return .plain(record, address)
       }
       // The fingerprint matches and the key does not. Before trusting the key, verify the record.
@@ -101,7 +98,6 @@ extension Keydir {
     }
     let expiry = record.expiry
     guard expiry == .max || expiry > time.now else { return nil }
-    noteRead(hash)
     return record
   }
 
@@ -119,12 +115,6 @@ extension Keydir {
       }
     }
     return nil
-  }
-
-  /// Marks the key as read, in a store that evicts.
-  @inline(__always)
-  func noteRead(_ hash: UInt64) {
-    if let readMarks { readMarks.set(hash) }
   }
 
   /// Decides whether a damaged record is the key's: if the key has an intact record, which is returned, the damage is another

@@ -11,6 +11,7 @@ extension Keydir {
   func keepKey(_ hash: UInt64, at address: UInt64, of core: KeyspaceCore?, _ keys: borrowing KeydirState) {
     guard let core else { return }
     if core.hasKeyHashes { enlist(hash, in: core, keys) }
+    if core.isLimited { core.keyClock?.append(hash, count: core.count) }
     guard let order = core.keptOrder else { return }
     switch unsafe withKey(hash, at: address, of: core, { unsafe order.insert($0) }) {
     case true?: break
@@ -83,10 +84,10 @@ extension KeyOrder {
 // Safety: the caller keeps the record mapped as long as it uses it.
 extension StoredRecord {
   /// Lends the key: in place, or a copy of a packed one.
-  func withKey<R>(_ body: (UnsafeRawBufferPointer) -> R) -> R {
+  func withKey<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
     switch self {
-    case .plain(let record, _): unsafe body(record.key)
-    case .packed(let entry, _): unsafe entry.key.withUnsafeBytes { unsafe body($0) }
+    case .plain(let record, _): unsafe try body(record.key)
+    case .packed(let entry, _): unsafe try entry.key.withUnsafeBytesTyped(body)
     }
   }
 }

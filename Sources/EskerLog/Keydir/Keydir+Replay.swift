@@ -52,6 +52,7 @@ extension Keydir {
         record.hash,
         to: record.address,
         record.size,
+        unpacked: record.unpackedSize,
         expiring: record.expiry,
         replacing: existing,
         at: probe,
@@ -76,13 +77,23 @@ extension Keydir {
         return nil
       }
       if address == record.address {
-        return CurrentRecord(address: address, sequence: record.sequence, size: record.size)
+        return CurrentRecord(
+          address: address,
+          sequence: record.sequence,
+          size: record.size,
+          unpackedSize: record.unpackedSize
+        )
       }
       guard let place = granules.place(of: address), let found = StoredRecord(at: place),
         found.mayHave(record.hash, env.seed)
       else { continue }
       if isSameKey(found, as: record) {
-        return CurrentRecord(address: address, sequence: found.sequence, size: found.size)
+        return CurrentRecord(
+          address: address,
+          sequence: found.sequence,
+          size: found.size,
+          unpackedSize: found.unpackedSize
+        )
       }
     }
     return nil

@@ -155,7 +155,6 @@ extension Keydir {
     }
     let expiry = record.expiry
     guard expiry == .max || expiry > time.now else { return nil }
-    noteRead(hash)
     return LargeRecord(record: record, place: place, address: address, pages: pages)
   }
 

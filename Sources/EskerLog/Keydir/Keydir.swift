@@ -206,6 +206,7 @@ final class Keydir: @unchecked Sendable {
   /// snapshots.
   ///
   /// - Parameters:
+  ///   - unpacked: the size that the record has as long as it is not packed.
   ///   - expiry: when the record expires, or an earlier instant if that is not known; `Int64.max` for never.
   ///   - existing: the result of a search under the same hold of the lock.
   ///   - probe: where that search ended.
@@ -214,6 +215,7 @@ final class Keydir: @unchecked Sendable {
     _ hash: UInt64,
     to address: UInt64,
     _ size: Int,
+    unpacked: Int,
     expiring expiry: Int64,
     replacing existing: CurrentRecord,
     at probe: WriteProbe,
@@ -231,11 +233,13 @@ final class Keydir: @unchecked Sendable {
         return
       }
       countEntries(1, of: core)
+      core?.countBytes(unpacked)
     } else {
       if existing.damage != nil { keepKeyInsteadOfAnother(hash, at: address, of: core, keys) }
       note(existing.address, existing.sequence, keys)
       probe.replaceCurrent(with: address)
       granules.countDead(at: existing.address, bytes: existing.size)
+      core?.countBytes(unpacked &- existing.unpackedSize)
     }
     granules.countLive(at: address, bytes: size)
   }
@@ -249,6 +253,7 @@ final class Keydir: @unchecked Sendable {
     dropKey(hash, at: existing.address, of: core, isSwept: false)
     granules.countDead(at: existing.address, bytes: existing.size)
     countEntries(-1, of: core)
+    core?.countBytes(-existing.unpackedSize)
   }
 
   /// Removes the record at `address` from the index, of which the log says nothing; false if the index does not lead to it.
@@ -267,6 +272,9 @@ final class Keydir: @unchecked Sendable {
     dropKey(hash, at: address, of: core, isSwept: true)
     granules.countDead(at: address, bytes: size)
     countEntries(-1, of: core)
+    // Of what the index led to, not even the lengths may be readable: then it takes what its segment said.
+    let record = granules.place(of: address).flatMap { StoredRecord(at: $0) }
+    core?.countBytes(-(record?.unpackedSize ?? size))
     return true
   }
 
@@ -312,6 +320,7 @@ final class Keydir: @unchecked Sendable {
       let core = keyspaces.core(of: record.keyspace)
       core?.keptOrder?.sweep(record)
       countEntries(-1, of: core)
+      core?.countBytes(-record.unpackedSize)
       if let core { onRemoved(core, record, entry.address) }
       return true
     }
@@ -335,6 +344,7 @@ final class Keydir: @unchecked Sendable {
       let core = record.flatMap { keyspaces.core(of: $0.keyspace) }
       if let record { core?.keptOrder?.sweep(record) }
       countEntries(-1, of: core)
+      core?.countBytes(-(record?.unpackedSize ?? 0))
       return true
     }
   }
@@ -379,11 +389,12 @@ final class Keydir: @unchecked Sendable {
     catalog.noteReset(of: tag, from: core.tag.incarnation, at: sequence)
     core.begin(incarnation: tag.incarnation)
     countUnpurged(core.count)
-    core.setCount(0)
+    core.setCount(0, byteCount: 0)
     core.expiry.set(.max)
     beginKeyHashes(of: core)
     // It begins without keys. The old one stays with the scans that have it.
     if core.order != nil { core.order = tag.isRemoved ? nil : KeyOrder(isComplete: true) }
+    core.keyClock?.removeAll()
     keyspaces.noteChange(of: core)
   }
 
@@ -441,7 +452,7 @@ final class Keydir: @unchecked Sendable {
     }
     for row in checkpoint.meta.keyspaces {
       guard let core = keyspaces.core(of: row.tag) else { continue }
-      core.setCount(Int(clamping: row.count))
+      core.setCount(Int(clamping: row.count), byteCount: Int(clamping: row.byteCount))
       core.expiry.set(row.earliestExpiry)
       adoptKeyHashes(row.hashes, of: core)
       if let order = checkpoint.order(of: row.tag) { core.order = order }

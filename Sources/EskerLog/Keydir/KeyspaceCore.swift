@@ -30,6 +30,8 @@ public final class _KeyspaceCore: Sendable {
 
   /// Entries in the index; written under the writer's lock.
   private let entryCount = Atomic<Int>(0)
+  /// Bytes of their records, as long as they are not packed; written under the writer's lock.
+  private let recordBytes = Atomic<Int>(0)
   /// When the first of them expires, if not later.
   let expiry = ExpiryBound()
 
@@ -42,6 +44,8 @@ public final class _KeyspaceCore: Sendable {
     static let hashes = KeptKeys(rawValue: 1)
     /// The keys themselves, in order.
     static let order = KeptKeys(rawValue: 2)
+    /// Their hashes in the order in which they go, where the keyspace has a capacity.
+    static let ages = KeptKeys(rawValue: 4)
   }
 
   /// Relaxed: read and changed under the writer's lock.
@@ -51,6 +55,14 @@ public final class _KeyspaceCore: Sendable {
   private let orderOfKeys = Guarded<KeyOrder?>(nil, .leaf)
   /// Held while they are gathered.
   let ordering = Lock(.ordering)
+
+  /// What the keyspace may take, and the order in which its keys go. A reader has none. Changed under the writer's lock.
+  private let limits: Guarded<(budget: KeyspaceBudget, clock: KeyClock?)>
+  /// Which keys were read lately, where something is evicted; 0 if nothing is. Marks stay allocated as long as this object, and those of
+  /// the keydir longer.
+  private let marks = Atomic<UInt>(0)
+  /// Safety: only `init`, `limit` under the writer's lock, and `deinit` touch it.
+  nonisolated(unsafe) private var ownMarks: [UnsafeMutablePointer<ReadMarks>] = unsafe []
 
   /// Whether there are watchers or listeners. Relaxed: writers read it under the writer's lock, which it is changed under.
   let isWatched = Atomic<Bool>(false)
@@ -69,13 +81,21 @@ public final class _KeyspaceCore: Sendable {
     defaultExpiryMilliseconds = Atomic(row.defaultExpiry)
     recordedForms = Guarded(row.forms, .leaf)
     kept = Atomic(row.id != 0 ? KeptKeys.hashes.rawValue : 0)
+    limits = Guarded((row.budget, nil), .leaf)
     present = Atomic(0)
     begin(incarnation: row.incarnation)
+    if let marks = keydir.readMarks { use(marks) }
+    if !engine.env.options.readOnly { limit(to: row.budget, isEmpty: false) }
   }
 
   deinit {
     // Safety: no pointer to one outlives this object. An incarnation has nothing to deinitialize.
     unsafe incarnations.forEach { unsafe $0.deallocate() }
+    unsafe ownMarks.forEach { marks in
+      // Those of the keydir are its own.
+      if keydir.readMarks == nil { unsafe marks.pointee.deallocate() }
+      unsafe marks.deallocate()
+    }
   }
 
   /// Begins an incarnation. Called under the writer's lock.
@@ -113,10 +133,22 @@ public final class _KeyspaceCore: Sendable {
 
   /// Called under the writer's lock, so the load and the store need not be one step. Relaxed: readers only report the count.
   @inline(__always)
-  func countEntries(_ change: Int) { setCount(count &+ change) }
+  func countEntries(_ change: Int) { entryCount.store(count &+ change, ordering: .relaxed) }
 
+  /// Bytes of the records of all entries, as long as they are not packed. Those of a record whose lengths could not be read when it
+  /// was replaced still count.
   @inline(__always)
-  func setCount(_ count: Int) { entryCount.store(count, ordering: .relaxed) }
+  var byteCount: Int { recordBytes.load(ordering: .relaxed) }
+
+  /// Called under the writer's lock, as ``countEntries(_:)``.
+  @inline(__always)
+  func countBytes(_ change: Int) { recordBytes.store(byteCount &+ change, ordering: .relaxed) }
+
+  /// Called under the writer's lock, or before any other thread has the store.
+  func setCount(_ count: Int, byteCount: Int) {
+    entryCount.store(count, ordering: .relaxed)
+    recordBytes.store(byteCount, ordering: .relaxed)
+  }
 
   /// What is kept of its keys besides the index. Called under the writer's lock.
   @inline(__always)
@@ -146,24 +178,81 @@ public final class _KeyspaceCore: Sendable {
   @inline(__always)
   var keptOrder: KeyOrder? { keptKeys.contains(.order) ? order : nil }
 
+  // MARK: Capacity
+
+  var budget: KeyspaceBudget { limits.withLock { $0.budget } }
+
+  /// The order in which keys go; nil without a capacity.
+  var keyClock: KeyClock? { limits.withLock { $0.clock } }
+
+  /// Whether it has a capacity. Used under the writer's lock.
+  @inline(__always)
+  var isLimited: Bool { keptKeys.contains(.ages) }
+
+  /// Sets what the keyspace may take. Called under the writer's lock, or before any other thread has the store.
+  ///
+  /// - Parameter isEmpty: Whether it is known to have no keys.
+  func limit(to budget: KeyspaceBudget, isEmpty: Bool) {
+    limits.withLock { limits in
+      limits.budget = budget
+      if budget == .unlimited {
+        limits.clock = nil
+      } else if limits.clock == nil {
+        limits.clock = KeyClock(isGathered: isEmpty)
+      }
+    }
+    keep(.ages, budget != .unlimited)
+    if budget != .unlimited, marks.load(ordering: .relaxed) == 0 { use(ReadMarks(capacity: budget.storeCapacity)) }
+  }
+
+  private func use(_ marks: ReadMarks) {
+    // Safety: initialized before it is published, with release ordering, and never changed again.
+    let place = UnsafeMutablePointer<ReadMarks>.allocate(capacity: 1)
+    unsafe place.initialize(to: marks)
+    unsafe ownMarks.append(place)
+    self.marks.store(UInt(bitPattern: place), ordering: .releasing)
+  }
+
+  // Safety: as said of `marks`. Acquiring: what it leads to was initialized before.
+  @inline(__always)
+  private var readMarks: UnsafePointer<ReadMarks>? {
+    unsafe UnsafePointer(bitPattern: marks.load(ordering: .acquiring))
+  }
+
+  /// Marks a key as read, where something is evicted.
+  @inline(__always)
+  func noteRead(_ hash: UInt64) {
+    // Safety: as said of `marks`.
+    if let marks = unsafe readMarks { unsafe marks.pointee.set(hash) }
+  }
+
+  /// Clears a key's mark; returns whether it was read.
+  func takeMark(_ hash: UInt64) -> Bool {
+    // Safety: as said of `marks`.
+    guard let marks = unsafe readMarks else { return false }
+    return unsafe marks.pointee.take(hash)
+  }
+
   /// What a snapshot shows of it.
   var shown: SnapshotKeyspace {
     SnapshotKeyspace(
       name: name,
       tag: tag,
       defaultExpiry: defaultExpiryMilliseconds.load(ordering: .relaxed),
-      forms: forms
+      forms: forms,
+      budget: budget
     )
   }
 
   /// The forms of keys and values that the manifest records.
   var forms: KeyspaceForms { recordedForms.withLock { $0 } }
 
-  /// Notes what a manifest records, which may be older than what is known; whether there is more now.
-  func note(_ forms: KeyspaceForms) -> Bool {
-    recordedForms.withLock { known in
+  /// Notes what a manifest records, which in a writer may be older than what is known; whether there are more forms now.
+  func note(_ row: KeyspaceRow) -> Bool {
+    if engine.env.options.readOnly { limits.withLock { $0.budget = row.budget } }
+    return recordedForms.withLock { known in
       let before = known
-      known = known.completed(by: forms)
+      known = known.completed(by: row.forms)
       return known != before
     }
   }

@@ -65,7 +65,7 @@ final class KeyspaceTable: Sendable {
       guard let make = state.make else { return false }
       for row in manifest.keyspaces {
         guard row.id >= state.next else {
-          if let core = state.byID[row.id], core.note(row.forms) { state.shown[row.id] = core.shown }
+          if let core = state.byID[row.id], core.note(row) { state.shown[row.id] = core.shown }
           continue
         }
         let core = make(row)
@@ -121,4 +121,5 @@ struct SnapshotKeyspace {
   /// Milliseconds; -1 if the store's default applies.
   let defaultExpiry: Int64
   let forms: KeyspaceForms
+  let budget: KeyspaceBudget
 }

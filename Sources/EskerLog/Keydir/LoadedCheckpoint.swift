@@ -72,6 +72,8 @@ struct LoadedCheckpoint {
       defer { file.close() }
       return (try LoadedCheckpoint(file, path, manifest, verifyingAll), nil)
     } catch {
+      // Nothing is wrong with it.
+      if case .outdated = error { return (nil, nil) }
       return (
         nil, .damaged(StoreError.Location(path: path), reason: "\(error.reason); the index is built from the segments")
       )
@@ -82,6 +84,8 @@ struct LoadedCheckpoint {
     case platform(PlatformError)
     case format(FormatError)
     case mismatch(String)
+    /// It is of an earlier version.
+    case outdated
 
     var reason: String {
       switch self {
@@ -91,6 +95,7 @@ struct LoadedCheckpoint {
       case .format(.newerVersion(let version)): "the checkpoint has version \(version), which is unknown"
       case .format(.unknownFeatures): "the checkpoint needs unknown features"
       case .mismatch(let reason): reason
+      case .outdated: "the checkpoint is of an earlier version"
       }
     }
   }
@@ -107,6 +112,7 @@ struct LoadedCheckpoint {
     guard header.storeID == manifest.storeID, header.checkpointID == manifest.checkpointID else {
       throw .mismatch("the checkpoint is not the one that the manifest names")
     }
+    guard header.hasByteCounts else { throw .outdated }
     let metaStart = Int(header.layout.metaOffset)
     let metaBytes = try Self.read(file, metaStart..<metaStart + Int(header.metaLength))
     let tableStart = Int(header.layout.pageTableOffset)

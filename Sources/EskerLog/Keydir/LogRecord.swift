@@ -6,6 +6,8 @@ struct LogRecord {
   var address: UInt64
   var sequence: UInt64
   var size: Int
+  /// ``size``, unless the record is packed.
+  var unpackedSize: Int
   var kind: RecordKind
   var keyspace: KeyspaceTag
   /// `Int64.max` for a record that never expires; `Int64.min` if it does, and only its footer was read, which does not say when.
@@ -21,6 +23,7 @@ extension LogRecord {
       address: segment.startUnits + UInt64(offset >> 3),
       sequence: header.sequence,
       size: header.size,
+      unpackedSize: header.size,
       kind: header.kind,
       keyspace: header.keyspace,
       expiry: header.expiry,

@@ -91,6 +91,7 @@ extension Maintainer {
         CheckpointMeta.Keyspace(
           tag: core.tag,
           count: UInt64(max(0, core.count)),
+          byteCount: UInt64(max(0, core.byteCount)),
           earliestExpiry: core.expiry.earliest,
           hashes: keydir.keyHashes(of: core, core.tag, keys)
         )

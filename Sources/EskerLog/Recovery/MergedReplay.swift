@@ -52,11 +52,13 @@ struct MergedReplay: ~Copyable {
 
 extension LogRecord {
   init(_ entry: FooterEntry, of segment: Segment) {
+    let size = Int(entry.size)
     self.init(
       hash: entry.keyHash,
       address: segment.startUnits + (entry.offset >> 3),
       sequence: entry.sequence,
-      size: Int(entry.size),
+      size: size,
+      unpackedSize: segment.packing == 0 ? size : segment.storedRecord(at: Int(entry.offset))?.unpackedSize ?? size,
       kind: entry.kind,
       keyspace: entry.keyspace,
       expiry: entry.expires ? .min : .max

@@ -66,6 +66,14 @@ enum StoredRecord {
     }
   }
 
+  /// The length in bytes that the record has as long as it is not packed.
+  var unpackedSize: Int {
+    switch self {
+    case .plain(let record, _): record.size
+    case .packed(let entry, _): entry.unpackedSize
+    }
+  }
+
   /// A copy of the key.
   var key: [UInt8] {
     switch self {

@@ -48,7 +48,8 @@ public final class Snapshot: Sequence, Sendable {
         incarnation: keyspace.tag.incarnation,
         defaultExpiry: keyspace.defaultExpiry,
         name: keyspace.name,
-        forms: keyspace.forms
+        forms: keyspace.forms,
+        budget: keyspace.budget
       )
     }.sorted { $0.id < $1.id }
   }

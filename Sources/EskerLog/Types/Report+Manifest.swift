@@ -64,6 +64,10 @@ extension Report {
     public var incarnation: UInt32
     /// The expiry of values written without one; nil for the default in the store's options.
     public var defaultExpiry: Duration?
+    /// The most bytes of records that it may take; nil for no limit.
+    public var capacityBytes: Int?
+    /// The most entries that it may have; nil for no limit.
+    public var capacityEntries: Int?
     /// The form that keys have as bytes; nil if no typed view has recorded one.
     public var keyForm: String?
     /// The form that values have as bytes; nil if no typed view has recorded one.
@@ -74,6 +78,7 @@ extension Report {
       name = row.name
       incarnation = row.incarnation
       defaultExpiry = row.defaultExpiry < 0 ? nil : .milliseconds(row.defaultExpiry)
+      (capacityBytes, capacityEntries) = row.budget.limits
       keyForm = row.forms.keys
       valueForm = row.forms.values
     }

@@ -12,15 +12,13 @@ public struct Statistics: Sendable, Hashable {
   public var bytesOnDisk = 0
   /// The segments, oldest first.
   public var segments: [Statistics.SegmentFigures] = []
-  /// The number of entries by keyspace, including expired ones that have not been removed yet, which ``ByteStore/count()`` leaves
-  /// out; the default keyspace has the empty name.
-  public var keyspaces: [String: Int] = [:]
+  /// Figures by keyspace; the default keyspace has the empty name.
+  public var keyspaces: [String: Statistics.KeyspaceFigures] = [:]
   /// The size of the index, in bytes: memory of its own, and pages of the checkpoint that it still maps, which the system may drop
   /// when memory is short.
   public var indexBytes = 0
-  /// The size of the keys of each keyspace that is kept in order, in bytes: memory of its own, and pages of the checkpoint that it maps.
-  /// Other keyspaces are not in it.
-  public var orderBytes: [String: Int] = [:]
+  /// The size of all keys that are kept in order, in bytes: memory of their own, and pages of the checkpoint that they map.
+  public var orderBytes: Int { keyspaces.values.reduce(0) { $0 + ($1.orderBytes ?? 0) } }
   /// The share of the index's main slots in use.
   public var indexLoad = 0.0
   /// The number of the last write.
@@ -55,6 +53,29 @@ public struct Statistics: Sendable, Hashable {
 
   /// Bytes written to disk for each byte of records logged; 1 is ideal.
   public var writeAmplification: Double { bytesLogged == 0 ? 0 : Double(bytesWritten) / Double(bytesLogged) }
+}
+
+extension Statistics {
+  /// Statistics of one keyspace. They are counted as they change.
+  public struct KeyspaceFigures: Sendable, Hashable {
+    /// The number of entries, including expired ones that have not been removed yet, which ``ByteStore/count()`` leaves out.
+    public var keys = 0
+    /// Bytes of their records, including headers and padding, as long as they are not packed.
+    public var liveBytes = 0
+    /// The size of its keys in order, in bytes; nil if they are not kept so.
+    public var orderBytes: Int?
+    /// The most bytes that it may take, see ``Keyspace/capacity``; nil for no limit.
+    public var capacityBytes: Int?
+    /// The most entries that it may have; nil for no limit.
+    public var capacityEntries: Int?
+    /// Entries that were evicted to stay within its capacity since the store was opened.
+    public var evicted = 0
+    /// Bytes of the records of those entries.
+    public var evictedBytes = 0
+
+    /// Figures of an empty keyspace.
+    public init() {}
+  }
 }
 
 extension Statistics {

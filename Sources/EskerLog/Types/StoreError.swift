@@ -27,6 +27,9 @@ public enum StoreError: Error, Hashable, Sendable {
   /// empty the store is, or eviction cannot make room, because what is left cannot be merged. `needed` is in bytes of
   /// records. The write changed nothing, and in the first case evicted nothing.
   case capacityReached(path: String, capacity: Int, needed: Int)
+  /// The write adds so many bytes of records, in so many entries, to a keyspace whose ``Keyspace/capacity`` is less than that. The
+  /// write changed nothing.
+  case keyspaceFull(keyspace: String, bytes: Int, entries: Int)
   /// A call to the operating system failed; `errno` is the C error number, or 0 if something else failed, which `operation` names.
   case failed(operation: String, path: String, errno: Int32)
   /// A sync failed, now or earlier; the call itself changed nothing. The store refuses writes until it is reopened,
@@ -125,6 +128,9 @@ extension StoreError: CustomStringConvertible {
           + "split the write, or open the store with a larger capacity"
         : "\(needed) bytes do not fit within the capacity of \(path) (\(capacity) bytes): nothing was changed; open it "
           + "with a larger capacity"
+    case .keyspaceFull(let name, let bytes, let entries):
+      "a write adds \(bytes) bytes in \(entries) entries to the keyspace \"\(name)\", whose capacity is less: nothing was changed; "
+        + "split the write, or give the keyspace a larger capacity"
     case .failed(let operation, let path, let code):
       code == 0 ? "cannot \(operation) \(path)" : "cannot \(operation) \(path): \(errorMessage(code))"
     case .syncFailed(let code):

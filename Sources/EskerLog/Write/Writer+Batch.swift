@@ -29,6 +29,7 @@ extension Writer {
         try operation.keyspace.checkPresent()
         total += header(operation, hash: 0, isLast: true).size
       }
+      try checkBudgets(of: batch)
       guard try hasRoom(for: total, isAlone: isAlone, &state) else { return .lacksSpace(total) }
       try keydir.reserve(batch.operations.count)
       var addresses: [(hash: UInt64, address: UInt64, size: Int)] = []
@@ -62,6 +63,7 @@ extension Writer {
               hash,
               to: address,
               size,
+              unpacked: size,
               expiring: operation.expiry,
               replacing: existing,
               at: probe,
@@ -135,7 +137,7 @@ extension Writer {
     }
   }
 
-  private func header(_ operation: WriteBatch.Operation, hash: UInt64, isLast: Bool) -> RecordHeader {
+  func header(_ operation: WriteBatch.Operation, hash: UInt64, isLast: Bool) -> RecordHeader {
     RecordHeader(
       sequence: 0,
       kind: operation.isPut ? .put : .tombstone,

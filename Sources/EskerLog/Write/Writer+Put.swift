@@ -71,6 +71,7 @@ extension Writer {
         expiry: expiry,
         keyspace: incarnation.pointee.tag
       )
+      if core.isLimited { try unsafe checkBudget(of: core, adding: header.size, hash, key) }
       guard try hasRoom(for: header.size, isAlone: isAlone, &state) else { return .lacksSpace(header.size) }
       try keydir.reserve()
       let isWatched = core.isWatched.load(ordering: .relaxed)
@@ -94,7 +95,18 @@ extension Writer {
         if isNotified { unsafe core.notifyWillWrite(key) }
         address = try unsafe append(&header, key, value, bodyChecksum, isSynced, &state)
       }
-      keydir.upsert(hash, to: address, header.size, expiring: expiry, replacing: existing, at: probe, core, state.keys)
+      let size = header.size
+      keydir.upsert(
+        hash,
+        to: address,
+        size,
+        unpacked: size,
+        expiring: expiry,
+        replacing: existing,
+        at: probe,
+        core,
+        state.keys
+      )
       if existing.address != 0 { state.free(existing, env.epochs) }
       written = header.sequence
       commits.publish(header.sequence)

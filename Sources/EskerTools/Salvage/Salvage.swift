@@ -312,6 +312,7 @@ struct Salvage {
     for row in source.manifest?.keyspaces ?? [] where !census.isRemoved(row.id) {
       let keyspace = try store.keyspace(row.name, recording: row.forms)
       if row.defaultExpiry >= 0 { try keyspace.setDefaultExpiry(.milliseconds(row.defaultExpiry)) }
+      try keyspace.use(Keyspace.Capacity(row.budget))
       keyspaces[row.id] = keyspace
     }
     let entries = census.takeEntries()

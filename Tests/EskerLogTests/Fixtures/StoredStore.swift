@@ -226,4 +226,118 @@ struct StoredStore: CustomTestStringConvertible {
       ),
     ]
   )
+
+  /// Of the version whose checkpoints say how many bytes keyspaces take. The keyspace "cache" has a capacity of ten entries, and 1 MiB: of
+  /// the keys "0" to "14", which were put in their turn, the last ten.
+  static let withByteCounts = StoredStore(
+    testDescription: "with counts of bytes",
+    files: [
+      File(
+        "0000000000000001.checkpoint",
+        length: 300048,
+        """
+        8hNFU0tSQ0tQMQEAAAADAAAAqmsUuDEpEFlgtSpmEnazXAEAAQATSwgABBAAI9haCQAaEBgAEy8IACoMAAEAIggDCACkAn8vODdpNUkAEEAAEgQI\
+        ACKQBCgAEpEIAH+uQ08qogEAAQD///////////////////9ZXzIy3FEAAQD//////////////////////////////////////////////88gdgUF\
+        AC8G3kAS////////////////////////NxAsBQA/Cx2iwCb//////////////////////////3mPmAcAAACHovuISv//////////////////////\
+        ////////////////////////0A8BAP/////////////////////////////////////////////////////////QjyIGAAAAvBZMwCP/////////\
+        /////////////////////////////////////8iPIAsAAABvQnRACP//////////LgAFAD+FoRFAHP/////////////////////////4EDoFAD8S\
+        J6gACP/////////sIA4LvfEvkAOAAv//Z49iCAAAAEoLKcAW////////////////MY/YCgAAAGHGHACA////////////////////////////////\
+        //////////////////////9OECVAKS8omwBU//////////////////////////kPAQD//2+PQAIAAAAvK+OBOf//////////////////////////\
+        ////////////////////CQCAOT9cf1H/EP/////////////////////1EAwAND936lv/LP////////////////////////////////////8BEF4F\
+        AD+ECF7AGP///////////////////////////////70QVEC3P/pFisAS////////////////////////tyCrAYArL5onQBL/////////////////\
+        //////83IPQDwGovjR6AC///////////////cBAIgDA/5DaSgAP///9oEPzAeT+xbwaASv////////////////////////////97EK6AJT8ul37A\
+        Cv////////////+vEKcFAD8ZFjy/vP///////////////////////////////////////////8YQjAUAP3gqr4AJ////////////bo/UBAAAALdE\
+        IQAH////////6xB+wHQ/aKwZQCT/////////////////////////uI/3CQAAAIJx3gBG////////////////////////////////////////////\
+        xg8BAP////////////////////////////////////+JEMQFAD8nU8SANP//////////////////////////////////////////////////////\
+        //////////////+ZjzcHAAAAG+nbgAX//////2oQZYDfP/+FB4AF//////9qICwBAPQvguxAAv//JxDSwAc/X5StAAf/////qRBHgO8/xy5kgBr/\
+        /////////20Q5AUAP3ZpsgAk////////////bhA8gLE/6oTVQAj//////////y0QzAAfPwHtn0AR///////////tj+wCAAAA0M3pAED/////////\
+        ////rxDaADU/agRRwFP/////////////////////////uBA6wEE/RQPLgBD/////////////////////dRFLxZgvC7JAmP//////////////////\
+        //////////////////////////////////////////////////8ZjyQFAAAAi5IvwAv//////////////7AQy8ALP562RoDY////////////////\
+        /////////////////////////////////////////////////////5kPAQD/////////////9xD8+t0/OQWjwBT/////////////////////////\
+        /7kgLQtFuC/fkwBN//////////////////////////////////////////////////////////////////////////9dj2sDAAAAYUQxwAL//6cQ\
+        FAA7P3F35QAS////////////////////NI93AgAAAFw14QAB5RACQBA/euBvQTj/////////////////////////////////////////////////\
+        S48QAAAKAAAAsB8ABEGdix/zqHDwNy8xMYsD0gEtLzIxawN9AC0vMzHYAkoCLS80MZoC9gAtLzYxPgJuAS0vNzE3AhkALS84Mb0B5gEtLzAyJQFe\
+        Ai0vMTLiAApAAF8yLADWAq8AJU8yMi8tAQD//76PLzM2AAAyMS8MAfJ/MTMAADIwL2wD//9JbzAAADE4L+gB/89/MjQAADE3L2QEAgAtQT8xNi+M\
+        Af9XfzE4AAAxNC/4AN9vMgAAMTMvuAb//zRfMjkAADH8DGcgLzY0BS8xL1QC/7wWMwAQL6ABcA8DQjujzRcAEPAnMzKfA4IBLS80MpMDLQAtLzUy\
+        FAP6AS0vNjLqAqUALS83Mk0CcgItLzkykgHqAi0vMDMsAZYB0gtAGwFBAG4Av5cADgItLzMzaAC5nxH/Fx8zQAajIC85vAAvMi/ABv/4bzYAADMx\
+        L7wNKwBUAi8wL9wB/4BfMAAAMjmYFf/+D0ASxG83AAAyNy90Av//XU8xAAAysBKPIC84oBsvNS/gCf/kbzUAADI0LzAAFwAsAg8cE/9sMi8xOQAQ\
+        EAiIVQ+SHwRCoelFdAAQ0DQzXgOGAi0vNTMRAzL4D/AFM1EC/gItLzgzOwJVAC0vOTOyASL4D0A0fgHOMCBQNNcAmgKKF0+FAEYBEyL/mj80Mi9c\
+        A/8wbzYAADQxL8QM//+FbzMAADQwL2wDt08wAAAzgBD//gxwCk83AAAz+CE/IC80lBQPTCD+D0wG/9lvOAAAMzUvHAr/HG81AAAzNC+8A///cRIy\
+        ABBvBgAAANAFDA4DQxYiq8UAIPAFNDsDEgMtLzQ0ywK+AS0vNTSwAmn4H0A0dwLi8C9ANMsBrgAgXzR0AVoBzzX//////2o/NDkvLBf/RG83AAA0\
+        OC+YDf//mU80AAA0qCDKAJI6PwAANHwOUyAvNVwFD7QN/6cAdjw/AAA0jDH//g8kBu0DACAAQ3hI3A8AALUPBAwAQx7Q/T6KLlAy/QMCAEYDEfoI\
+        AF8zNPcDAttP////////////////////mSMBMBQaUjMAAAEgxg8AGBYjARBMTwMAQBACSNUfD0QAAzbCuqRciK8EAABldGFs/wME+1//////////\
+        ///////////BYmxhdGUAEOwfH/gAEARAcSnbvAgAf3JlaHT+AwX3b////////////////////8XAdGhlcmUAAACJQfmYBADEMcu1MukGKCRnBlPZ\
+        FAAFBAAwtrqNCADwBak+fNiWHyB8Bnu9TzL35xH4qg1fGABAKq5JHAgAQLE0EN0IAID2MomT3/yuUQwA8AUwvRxly4LR9DQS89Mg1VkWTAJQuhgA\
+        NckinGgAyPibOvei+K4hWXpPvHgARGFACcAMAPQN4Kt4aHIEjMUT9zsEzfetzgdKJhltzk8YlO/uTiQAiOKpA4tjNjWBRACI1I1tJ9X/o04UAITE\
+        bQqUvcwMthAABPAwFwT4MEC+PPvkCAAT4P4wEy8YABMDCAATCggAEwgDMRL/AQArfw9AMRMiCAAqSDwoABwoyJYDCAAUYBEAVeBM2o8dMAAj/wJU\
+        AARYACowAFAABBgA+/+zmSO9Zx1RMyoQpMf4MMNz/AaE1nzESTaH8Bpw80R0DPSFAfOxqCFPkDUX+2aQJxtQq68H/lY8+bknR24j+cvha4gTADmA\
+        NKq4ah93V54oLeL38iZEp1CpV36u/T1ZS3YC7Fs0sMxaE9zleuxClhBwXWWmX6SIHoS3j+dy6be4In3SKBjnPVJPsHIL3Zze2luvLatOWL3mv407\
+        cljBpWHbn8L0sjK+bpt3TsX1F7VEaQaPYGfgnUmz3st5MkUMggY1natGEBXFwtnTbVetySzHJWgjcYKqP4jPg4jGmrGBB0eSdae+hUS/oy5MvCAr\
+        YrKj/rwo+ZKTJ4pV2qDYZNmvusnKJcgOq4SPB2uXJrvugE2wRqh5omPKFWOxdCnyzD1ZGFMYGlE0AV9fH0YUM79SjAJGiOBlEbdH+cbV6NGxFCPY\
+        sNAhCpzmAbqXYcHD63pgaISyGaG+HdfUvVQ5YzA4K2d4SxSi9Q0wQYin8vqGE9mnz1UTzhjaCC3taWtEAkJVaMJrwTR5rRaz+l940F94lntFQKvL\
+        IMbVnbqRvu29ek4qcSi6v1TsMSueUzDahijhkqO0kDIm+Q5OG9D+WR0bVwNAAiMAIGwjE1AQABpAWAIFAQAlcATQcw9YAgEUAlQAHoAoAANwAFAA\
+        AAAAAA==
+        """
+      ),
+      File(
+        "0000000000000001.segment",
+        length: 24576,
+        """
+        okVTS1JTRUcxAQABAPQRqmsUuDEpEFlgtSpmEnazXMp8eCDZJCHkwA4BMSvTOSYoAEC+PPvkCABScUNPKqIVAC8CAAEAHMP0h/nUhl2NvxXBX4BY\
+        APQCIdS9VDljMDgrBwAAAAUAAQBwAMAxMC8vMHZhbHVlIDAQAJOy4QA8Smo2ogI4AIDSKBjnPVJPsDgANhkAAjgATjcvLS0BACIvMUwAozFAAtmG\
+        UjeHCgNIAIAYUxgaUTQBX0gANS0AA0gATzI0Ly0BABQiLzJcABAyOACTZxDCxbm+4LMEYACA2LDQIQqc5gFgADVBAARgAE8zMS8tAQAoIi8zdACj\
+        MxRP19aBxHJOBXAAgGgjcYKqP4jPcAA2VQAFcAA/OC8tAQA8Ii80hAAQNGAAk2hsnOpB0g2gBogAgC5MvCArYrKjiAA1aQAGiABPNDUvLQEAUCIv\
+        NZwAozUfOkWiDf9QMgeYAIACRojgZRG3RxAANn0ABzgCPzIvLQEAZCIvNqwAEDaIAJObMkahupRrVQiwAIBjsXQp8sw9WbAANpEACLAAPzkvLQEA\
+        eCIvN8QAozc2QkT1iVkETAnAAIBBiKfy+oYT2cAANqUACWADPzYvLQEAjCIvONQAIDgAvAOD8VA4Dg+WDQrYAIC6l2HBw+t6YNgANrkACmgDPzMv\
+        LQEAoCIvOewAozlKITrjnoWY8wvoAIDLeTJFDIIGNZACNs4AC8gDHzDoAKIPHAYDEzAdBsMwAAChhBRnALAIZQwAAYAHa5cmu+6ATQABNuIADAAB\
+        D2gGAw8UAbcEMQcSMfAAk9ZF82PDYtasDRgBgE7F9Re1RGkGGAE29gANmAQPOAcXDywBtxMyLAHDMgAA7t+TeJgAoR4OKAGAycolyA6rhI8oATYK\
+        AQ4ABQ8ACCsPPAG3EzM8ARIzGAGTZS3PHp2O/8gPQAGAVdqg2GTZr7pAATYeAQ9AAQ/QCD8PVAG3EzRUAcM0AADnmSbIa9U9nhBQAZCDiMaasYEH\
+        RwhEASYBELgGD5gJUw9kAbcTNWQBEjVAAZP7OS5HY9kuxBFoAYCwRqh5omPKFWgBNkYBETgGD2gKZw98AbcTNnwBwzYAAEYRGogm+cRKEngBgJ2r\
+        RhAVxcLZeAE2WgESeAEPMAt7D4wBtxM3jAESN2gBk8GwlcBXi/QWE5ABgJJ1p76FRL+jkAE2bgETKAgPAAyPD6QBtxM4pAHDOAAAcadVH0Z1odcU\
+        oAGAwvSyMr5um3egATaCARRgBw/IDKMPtAG3Ezm0ARI5kAGTyp8zcfQMa7sVuAGAp89VE84Y2gi4ATaWARXIBw+YDbcPzAG2IzIwIRTDMAAADe7P\
+        jkTmsuEWyAGQO3JYwaVh258IjBUmARbIAQ9gDssP3AG3EzHcAQMoD5NrfcKXIkBttBfgAZByC92c3tpbrwhEFyYBF5AIDygP3w/0AbcE8RfEMgAA\
+        cnqNinFl4KIYgBdwhLIZob4d1/ABNtIBGPAID/AP8w8EArcTMwQCA7gQkyav4HMNLTO8GQgCgF8fRhQzv1KMCAI25gEZCAIPuBD+DxwCwBM0HALD\
+        NAAAKMkwK4HDmwMaGAKAj+dy6be4In0YAjb6ARpwCw+AEf4PLALUEzUsAgNIEpNoO6VrMaO7ORswAoD5xtXo0bEUIzACNg4CGyAKD0gS/g9EAugT\
+        NkQCwzYAAJ+QVYU8T997HEACgC2rTli95r+NQAI2IgIcQAIPEBP+D1QC/BM3VAID2BOTdKPt6lnkdQAdWAKA021XrcksxyVYAjY2Ah3YDA/YE/9Y\
+        D2wCtxM4bALDOAAAW+UTsDa9+TgeaAKAZ3hLFKL1DTBoAjZKAh5ICw+gFP9sD3wCtxM5fAIDaBWTgeGBIgZAsR4fgAKA/rwo+ZKTJ4qAAjZeAh+w\
+        Cw9oFf+AD5QCtiMzMN0pxDAAAFp91hslvFIpIEAOcGBn4J1Js96QAjZyAiCQAg8wFv+UD6QCtxMxpAID+BaUbD8U8leUkS4heAxh7WlrRAJCyCo2\
+        hgIheAwP+Bb/qA+8ArcTMrwCxDIAAMgHu8+CEeGBIsAXcMJrwTR5rRa4AjaaAiLYDA/AF/+8D8wCtwQJMgOIGJMiLlkDsGNNLyPQAoCz+l940F94\
+        ltACNq4CI9ACD4gY/9AP5AK3EzTkAsM0AADtL1MvsyPLzCTgAoB7RUCryyDG1eACNsICJCAQD1AZ/+QP9AK3EzX0AgMYGpSfv31puHjmXSXoKoC6\
+        kb7tvXpOCJwxJgIlCA4PGBr/+A8MA7cTNgwDwzYAALUzR2fQk/saJggDgCpxKLq/VOwxCAM26gImCAMP4Br//g8cA8UTNxwDA6gbk3Xy5YLZeXrs\
+        JyADgCueUzDahijhIAM2/gIniBEPqBv//g80A9kTODQDxDgAADvNFYl9CLVoKLAycKO0kDIm+Q4wAzYSAygwDw9wHP/+D0QD7RM5RAMDOB2Tui1y\
+        wJA9IcYphxIE2EURANhFGinYRQAwGIOL3rPW2L0jKjAABOhCEQDoQh8q6EKHA5gAk/LZpl51LuOpK8AABKg8EQCoPB8rqDz/FbMAAPEU+8pvRXQY\
+        LEgBBBAzEQAQMx8sEDP/oQKwAZM43JScm2qhYi3YAQQwJhEAMCYfLTAm//8uswAARopzLW6ymhQuYAIECBYRAAgWHy4IFv//ugLIApvOEMNHFoV8\
+        sC8ATxEFAE8fLwBPD+BuZXcgMQAAjxNpiZQ6AOtICchHEQbIRx8wyEfsASUBAchPm6RC+2EVQCA9Mdg3EQbYNx8x2Df/yQAEArsyMyO6dMBaL6aX\
+        MkgfEQZIHx8ySB///6YA3AIRM7BTkxADVaQz9NVSM+ACgB7O7pFFdWCN2AI1BAAz3VXBZ29uZXYAAABNp4KY8AICFwAaJNpVETQwABAB7DqEuz9H\
+        Yb6YbzVgBoEb0P5ZHRtXAQgQFTUoAEB0aGVyWQCSa00/KjTSEhI2MACSAdL6RdlKKVNaaE7zCzYAd2l0aG91dCBhIGtleQAAAAYvqpe8tCQNiA+h\
+        EcMTZsxxk/xTBLgA4DcAAOBM2o8dAABsYXRlBACTT3bFSiD2Qqc4kACRmSO9Zx1RMyoHiAAzOAADwgAEbFaTQgwVZAQIFRw5MACCEKTH+DDDc/ww\
+        ABU5MAAEH0+TS2r2UJl8AdQ6MACCBoTWfMRJNocwABU6MAAEMz6TwZ/3t72CVm87MACC8Bpw80R0DPQwABU7MAAE1yOTSh8qkFLjxUE8MACChQHz\
+        saghT5AwABU8MAAEjFWT3eArf3Ydkvo9MACCNRf7ZpAnG1AwABU9MAAEIFWTFMBUautphjI+MACCq68H/lY8+bkwABU+MAAEpFSTqT5jQc+X0Yk/\
+        MACCJ0duI/nL4WswABU/MAAEEFST2CUsaTWqoG9AMACCiBMAOYA0qrgwABVAMAAEbFOTR41/oBFU99RBMACCah93V54oLeIwABVBMAAEsFKTeHM8\
+        zqfeXgVCCAwE4AERADAAFkLgAQMIAJOh6BBQm1o6UkNgAJH38iZEp1CpVwjRWBZD4AEHFFIBKQCD21W2gKNiTERoAAQYAgJoABZEOAADCACT09LT\
+        j1KLt11FPwCCfq79PVlLdgJoABZFMAALaFGTqEOvSukkJpdGaAAEUAICaAAWRlACAwgAk8yWO5QJ+SFNR2gAguxbNLDMWhPcaAAWR2gAB6RQAVAK\
+        g/mxDs5ZGt5IaAAEiAICaAAWSIgCAwgAk6U4EdbAKKxCSWgAguV67EKWEHBdaAAWSWgAC9BPk5dYL0XKXEMkSmgABMACAmgAFkrAAgTYAINhiCS/\
+        HQ1sS2gAgmWmX6SIHoS3aAAWS2gAB+RODwEA//////8ZUAAAAAAA
+        """
+      ),
+      File(
+        "manifest.a",
+        length: 4096,
+        """
+        wEVTS1JNQU4xAQAAAAQAIgcAAQAiuAEIAPMaktafspFZJLiqaxS4MSkQWWC1KmYSdrNcynx4INkkIeTADgExK9M5JgABABNLCAATTAgAk69DTyqi\
+        AQAAAhAABAgAEwEIABMEBAAvAQABABYYBA0ABDgAV748++QAZAAbAZAAL9haTQADEv8BABN/DwAVgBkAH2AwAAoc/xAABAEAGwEYAJ8FAAAAcG9z\
+        dHMwAAQErAAEEAAAgAF/ZW1wdGllZDAAAi4DAGAAVWNhY2hlogAREAYALwoAAQD//////////////////xxQAAAAAAA=
+        """
+      ),
+      File(
+        "manifest.b",
+        length: 4096,
+        """
+        wEVTS1JNQU4xAQAAAAQAIgcAAQAiuAEIAPMaktafspFZJLiqaxS4MSkQWWC1KmYSdrNcynx4INkkIeTADgExK9M5JgABABNLCAATTAgAk69DTyqi\
+        AQAAAhAABAgAEwEIABMEBAAvAQABABYYBA0ABDgAV748++QAZAAbAZAAL9haTQADEv8BABN/DwAVgBkAH2AwAAoc/xAABAEAGwEYAJ8FAAAAcG9z\
+        dHMwAAQErAAEEAAAgAF/ZW1wdGllZDAAAi4DAGAAVWNhY2hlogAREAYALwoAAQD//////////////////xxQAAAAAAA=
+        """
+      ),
+    ]
+  )
 }

@@ -50,7 +50,7 @@ import Testing
   @Test func statisticsAreAFewAlignedLines() {
     var statistics = Statistics()
     statistics.keys = 1204
-    statistics.keyspaces = ["": 1200, "cities": 4]
+    statistics.keyspaces = ["": .init(), "cities": .init()]
     statistics.bytesOnDisk = 64_100_000
     statistics.liveBytes = 12_000
     statistics.deadBytes = 900

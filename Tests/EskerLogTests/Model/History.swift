@@ -1,3 +1,4 @@
+import EskerFormat
 import EskerPlatform
 import EskerTestSupport
 import Testing
@@ -438,11 +439,14 @@ struct History {
           "key \(key.count) in '\(space)': \(metadata as Any)"
         )
       }
-      let indexed = store.statistics.keyspaces[space] ?? 0
+      let indexed = store.statistics.keyspaces[space]?.keys ?? 0
       try require(
         indexed == model.spaces[space]?.count ?? 0,
         "the index has \(indexed) of '\(space)', not \(model.spaces[space]?.count ?? 0)"
       )
+      let taken = store.statistics.keyspaces[space]?.liveBytes ?? 0
+      let expected = (model.spaces[space] ?? [:]).reduce(0) { $0 + keyspace.recordSize($1.key, $1.value) }
+      try require(taken == expected, "'\(space)' takes \(taken) bytes, not \(expected)")
       let (count, live) = (try keyspace.count(), model.contents(of: space).count)
       try require(count == live, "'\(space)' counts \(count), not \(live)")
       if asksForOrder { try checkOrder(of: space) }
@@ -518,5 +522,12 @@ extension Machine {
     var twin = machine
     twin.disk = disk
     return twin
+  }
+}
+
+extension Keyspace {
+  /// Bytes of a record of this keyspace as long as it is not packed.
+  func recordSize(_ key: [UInt8], _ value: StoreModel.Value) -> Int {
+    RecordLayout.size(keyLength: key.count, valueLength: value.bytes.count, expiry: value.expiry, keyspace: core.tag)
   }
 }

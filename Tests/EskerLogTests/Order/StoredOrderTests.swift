@@ -53,7 +53,7 @@ import Testing
     let space = try store.keyspace("ordered")
     let order = try #require(space.core.order)
     #expect(order.isComplete && order.byteCount == Int(rows[0].byteCount))
-    #expect(store.statistics.orderBytes == ["ordered": order.byteCount])
+    #expect(store.statistics.keyspaces.compactMapValues(\.orderBytes) == ["ordered": order.byteCount])
     #expect(try store.keyspace("other").core.order == nil)
     // It is used as any other, and goes on to have what is put in and not what is taken out.
     try space.put("v", forKey: Self.key(5_000))

@@ -61,7 +61,9 @@ extension EskerSubject {
     try esker.store.close()
     let requests = Double(trace.requests.count)
     measurement.hits += hits
+    let ofKeyspace = try requestKeyspace(trace, capacity)
     let figures = [
+      "keyspace of that capacity: hit ratio, more than a store's": Double(ofKeyspace - hits) / requests,
       "hit ratio": Double(hits) / requests,
       "hit ratio, more than LRU": Double(hits - hitsOfLRU) / requests,
       "write amplification": statistics.writeAmplification,
@@ -71,5 +73,32 @@ extension EskerSubject {
       "capacity, MB": Double(capacity) * 1e-6,
     ]
     for (name, figure) in figures { measurement.figures[trace.name + ": " + name] = figure }
+  }
+
+  /// The same requests to a keyspace of that capacity, in a store that has others; the hits.
+  private func requestKeyspace(_ trace: Trace, _ capacity: Int) throws -> Int {
+    let store = try LogStore(at: assignment.storePath + ".keyspace." + trace.name)
+    let cache = try store.keyspace("cache", capacity: .bytes(capacity))
+    let keys = KeyBuffer(numbers: Order.sequential(count: trace.uniqueCount))
+    let value = ValueBuffer(length: assignment.valueLength)
+    var hits = 0
+    for (step, key) in trace.requests.enumerated() {
+      if try cache.get(keys[key], into: value.mutableBytes) != nil {
+        hits += 1
+        guard value.bytes.load(as: UInt64.self) == UInt64(key) else {
+          throw BenchmarkError.wrongResult(cell: trace.name, expected: "key \(key)", found: "another's value")
+        }
+      } else {
+        value.stamp(UInt64(key))
+        try cache.put(value.bytes, forKey: keys[key])
+      }
+      // What stays.
+      if step % 16 == 0 { try store.put(value.bytes, forKey: keys[key]) }
+      if step % 64 == 0, let taken = store.statistics.keyspaces["cache"]?.liveBytes, taken > capacity {
+        throw BenchmarkError.wrongResult(cell: trace.name, expected: "at most \(capacity) bytes", found: "\(taken)")
+      }
+    }
+    try store.close()
+    return hits
   }
 }

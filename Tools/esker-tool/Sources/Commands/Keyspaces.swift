@@ -63,12 +63,18 @@ struct Keyspaces: StoreCommand, JSONPrinting {
         (inspection.manifest?.keyspaces ?? []).map { ($0.name, $0) },
         uniquingKeysWith: { first, _ in first }
       )
-      let orders = store.statistics.orderBytes
+      let statistics = store.statistics.keyspaces
       var rows: [Row] = []
       for name in names {
         guard let keys = try count(name, in: store) else { continue }
         rows.append(
-          Row(name: name, keys: keys, orderBytes: orders[name], keyspace: known[name], figures: usage?.keyspaces[name])
+          Row(
+            name: name,
+            keys: keys,
+            counted: statistics[name] ?? .init(),
+            keyspace: known[name],
+            figures: usage?.keyspaces[name]
+          )
         )
       }
       switch sort {
@@ -102,30 +108,43 @@ struct Keyspaces: StoreCommand, JSONPrinting {
 
   private var columns: [Table.Column] {
     let sizes: [Table.Column] = [.right("LIVE"), .right("EXPIRING"), .right("DEAD"), .right("IN ORDER")]
-    return [.right("ID"), .right("KEYS")] + (countsBytes ? sizes : [])
-      + [.right("DEFAULT EXPIRY", isOptional: true), .right("EMPTIED", isOptional: true)]
+    return [.right("ID"), .right("KEYS"), .right("BYTES")] + (countsBytes ? sizes : [])
+      + [
+        .right("CAPACITY", isOptional: true), .right("DEFAULT EXPIRY", isOptional: true),
+        .right("EMPTIED", isOptional: true),
+      ]
       + [.left("KEYS ARE", isOptional: true), .left("VALUES ARE", isOptional: true), .left("NAME")]
   }
 
   private struct Row {
     let name: String
     let keys: Int
-    /// What its keys take in order; nil if they are not kept so.
-    let orderBytes: Int?
+    let counted: Statistics.KeyspaceFigures
     /// nil if the keyspace has only just been created.
     let keyspace: Report.Keyspace?
     let figures: Statistics.Usage.Figures?
 
     var liveBytes: Int { figures?.liveBytes ?? 0 }
 
+    /// The most that it may take.
+    private var capacity: Cell {
+      let limits = [
+        keyspace?.capacityBytes.map { HumanUnits.bytes($0) },
+        keyspace?.capacityEntries.map { HumanUnits.count($0, "key") },
+      ].compactMap { $0 }
+      return limits.isEmpty ? .none : .word(limits.joined(separator: ", "))
+    }
+
     static func total(of rows: [Row], _ sizes: Bool) -> [Cell] {
       let sums = [\.liveBytes, \.expiring.bytes, \.reclaimableBytes].map {
         (part: KeyPath<Statistics.Usage.Figures, Int>) in
         rows.reduce(0) { $0 + ($1.figures?[keyPath: part] ?? 0) }
       }
-      let order = rows.reduce(0) { $0 + ($1.orderBytes ?? 0) }
-      return [.none, .count(rows.reduce(0) { $0 + $1.keys })] + (sizes ? sums.map { .size($0) } + [.size(order)] : [])
-        + [.none, .none, .none, .none, .word("(all)", .faint)]
+      let order = rows.reduce(0) { $0 + ($1.counted.orderBytes ?? 0) }
+      let bytes = rows.reduce(0) { $0 + $1.counted.liveBytes }
+      return [.none, .count(rows.reduce(0) { $0 + $1.keys }), .size(bytes)]
+        + (sizes ? sums.map { .size($0) } + [.size(order)] : [])
+        + [.none, .none, .none, .none, .none, .word("(all)", .faint)]
     }
 
     func cells(_ sizes: Bool) -> [Cell] {
@@ -133,8 +152,9 @@ struct Keyspaces: StoreCommand, JSONPrinting {
       let expiry = keyspace?.defaultExpiry.map { expiry in
         Cell(shown: HumanUnits.duration(seconds: expiry.seconds), plain: "\(expiry.seconds)")
       }
-      var cells: [Cell] = [keyspace.map { .number(UInt64($0.id)) } ?? .none, .count(keys)]
-      if sizes { cells += (bytes + [orderBytes]).map { $0.map { .size($0) } ?? .none } }
+      var cells: [Cell] = [keyspace.map { .number(UInt64($0.id)) } ?? .none, .count(keys), .size(counted.liveBytes)]
+      if sizes { cells += (bytes + [counted.orderBytes]).map { $0.map { .size($0) } ?? .none } }
+      cells.append(capacity)
       cells.append(expiry ?? .none)
       cells.append(keyspace.map { .count(Int($0.incarnation)) } ?? .none)
       for form in [keyspace?.keyForm, keyspace?.valueForm] { cells.append(form.map { .text($0) } ?? .none) }
@@ -147,7 +167,10 @@ struct Keyspaces: StoreCommand, JSONPrinting {
         writer.field("name", name)
         writer.field("id", keyspace.map { UInt64($0.id) })
         writer.field("keys", keys)
-        writer.field("orderBytes", orderBytes)
+        writer.field("bytes", counted.liveBytes)
+        writer.field("orderBytes", counted.orderBytes)
+        writer.field("capacityBytes", keyspace?.capacityBytes)
+        writer.field("capacityEntries", keyspace?.capacityEntries)
         writer.field("incarnation", keyspace.map { UInt64($0.incarnation) })
         writer.field("defaultExpirySeconds", keyspace?.defaultExpiry?.seconds)
         writer.field("keyForm", keyspace?.keyForm)

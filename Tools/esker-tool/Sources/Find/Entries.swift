@@ -112,7 +112,10 @@ extension LogStore {
   /// Whether the keys of keyspaces are at hand in order, or there are none: otherwise they would have to be gathered.
   func hasOrder(_ keyspaces: [String]) -> Bool {
     let statistics = statistics
-    return keyspaces.allSatisfy { statistics.orderBytes[$0] != nil || statistics.keyspaces[$0] == 0 }
+    return keyspaces.allSatisfy { name in
+      let keyspace = statistics.keyspaces[name]
+      return keyspace?.orderBytes != nil || keyspace?.keys == 0
+    }
   }
 }
 

@@ -53,7 +53,7 @@ struct Loader<Source: RecordSource>: ~Copyable {
   /// The number of entries in the store, without load positions. Includes expired ones: a record that is added may have expired.
   private var count: Int {
     let statistics = target.store.statistics
-    return statistics.keys - (checkpoint.flatMap { statistics.keyspaces[$0.keyspace.name] } ?? 0)
+    return statistics.keys - (checkpoint.flatMap { statistics.keyspaces[$0.keyspace.name]?.keys } ?? 0)
   }
 
   private var stored: Int { tally.earlier + tally.records }

@@ -14,8 +14,15 @@ extension StatisticsReport {
   func prometheus(_ published: Statistics.Published?) -> String {
     var text = PrometheusText(labels: [("store", path)])
     text.family("esker_keys", .gauge, "Keys, with those that have expired and are not yet removed.")
-    for name in statistics.keyspaces.keys.sorted() {
-      text.sample("esker_keys", "\(statistics.keyspaces[name] ?? 0)", [("keyspace", name)])
+    let keyspaces = statistics.keyspaces.sorted { $0.key < $1.key }
+    for (name, keyspace) in keyspaces { text.sample("esker_keys", "\(keyspace.keys)", [("keyspace", name)]) }
+    text.family(
+      "esker_keyspace_bytes",
+      .gauge,
+      "Bytes of the newest records of the keys, as long as they are not packed."
+    )
+    for (name, keyspace) in keyspaces {
+      text.sample("esker_keyspace_bytes", "\(keyspace.liveBytes)", [("keyspace", name)])
     }
     text.add("esker_live_bytes", .gauge, statistics.liveBytes, "Bytes of the newest records of all keys.")
     text.add("esker_dead_bytes", .gauge, statistics.deadBytes, "Bytes of records that were replaced or removed.")

@@ -38,19 +38,26 @@ struct StatisticsReport {
     pairs.add("segments", .word("\(HumanUnits.count(statistics.segments.count)), \(HumanUnits.count(sealed)) sealed"))
     pairs.add(statistics.settings)
     for name in keyspaceNames where !name.isEmpty {
-      pairs.add(
-        "keyspace \(escaped(Array(name.utf8)))",
-        .word(HumanUnits.count(statistics.keyspaces[name] ?? 0, "key"))
-      )
+      guard let keyspace = statistics.keyspaces[name] else { continue }
+      pairs.add("keyspace \(escaped(Array(name.utf8)))", .word(description(of: keyspace)))
     }
-    let inOrder = statistics.orderBytes.values.reduce(0, +)
-    if inOrder > 0 { pairs.add("keys in order", .size(inOrder)) }
+    if statistics.orderBytes > 0 { pairs.add("keys in order", .size(statistics.orderBytes)) }
     if advises {
       let path = quotedForShell(path)
       if statistics.deadBytes > 0 { pairs.add("to free the dead", .word("esker merge \(path)")) }
       pairs.add("to see the live", .word("esker big \(path)"))
     }
     return pairs.text(in: terminal)
+  }
+
+  private func description(of keyspace: Statistics.KeyspaceFigures) -> String {
+    var text = "\(HumanUnits.count(keyspace.keys, "key")), \(HumanUnits.bytes(keyspace.liveBytes))"
+    let limits = [
+      keyspace.capacityBytes.map { HumanUnits.bytes($0) },
+      keyspace.capacityEntries.map { HumanUnits.count($0, "key") },
+    ].compactMap { $0 }
+    if !limits.isEmpty { text += ", at most \(limits.joined(separator: " and "))" }
+    return text
   }
 
   /// One JSON object and a newline.
@@ -73,10 +80,15 @@ struct StatisticsReport {
       writer.field("durableSequence", statistics.durableSequence.rawValue)
       writer.field("settings", statistics.settings)
       writer.object("keyspaces") { writer in
-        for name in keyspaceNames { writer.field(name, statistics.keyspaces[name] ?? 0) }
+        for name in keyspaceNames { writer.field(name, statistics.keyspaces[name]?.keys) }
+      }
+      writer.object("keyspaceBytes") { writer in
+        for name in keyspaceNames { writer.field(name, statistics.keyspaces[name]?.liveBytes) }
       }
       writer.object("orderBytes") { writer in
-        for (name, bytes) in statistics.orderBytes.sorted(by: { $0.key < $1.key }) { writer.field(name, bytes) }
+        for name in keyspaceNames {
+          if let bytes = statistics.keyspaces[name]?.orderBytes { writer.field(name, bytes) }
+        }
       }
       writer.list("segments", statistics.segments) { writer, segment in
         writer.field("id", segment.id)

@@ -153,14 +153,14 @@ struct KeyspaceOption: ParsableArguments {
   /// - Parameter ifEmpty: Only if the default one is empty.
   func noteOthers(in store: LogStore, ifEmpty: Bool = false, isQuiet: Bool) throws(StoreError) {
     guard !isQuiet, keyspace == nil else { return }
-    let others = store.statistics.keyspaces.filter { !$0.key.isEmpty && $0.value > 0 }
+    let others = store.statistics.keyspaces.filter { !$0.key.isEmpty && $0.value.keys > 0 }
     guard !others.isEmpty else { return }
     let isEmpty = try store.default.count() == 0
     guard isEmpty || !ifEmpty else { return }
     let names = others.keys.sorted()
     let shown = names.prefix(5).map { escaped(Array($0.utf8)) }.joined(separator: ", ")
     StandardError.report(
-      "\(isEmpty ? "the default keyspace is empty" : "only the default keyspace was searched"), others have \(HumanUnits.count(others.values.reduce(0, +), "key")): name one with "
+      "\(isEmpty ? "the default keyspace is empty" : "only the default keyspace was searched"), others have \(HumanUnits.count(others.values.reduce(0) { $0 + $1.keys }, "key")): name one with "
         + "--keyspace: \(shown)\(names.count > 5 ? ", ..." : "")"
     )
   }

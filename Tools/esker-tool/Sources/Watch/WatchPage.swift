@@ -100,8 +100,14 @@ struct WatchPage {
   }
 
   private var keyspaces: [BarRows.Row] {
-    report.sample.statistics.keyspaces.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { name, keys in
-      BarRows.Row(name: shownKeyspace(name), parts: [(.lasting, Double(keys))], figure: HumanUnits.count(keys))
+    report.sample.statistics.keyspaces.sorted { ($1.value.keys, $0.key) < ($0.value.keys, $1.key) }.map {
+      name,
+      keyspace in
+      BarRows.Row(
+        name: shownKeyspace(name),
+        parts: [(.lasting, Double(keyspace.keys))],
+        figure: "\(HumanUnits.count(keyspace.keys)), \(HumanUnits.bytes(keyspace.liveBytes))"
+      )
     }
   }
 
