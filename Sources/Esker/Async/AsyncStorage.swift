@@ -1,4 +1,5 @@
 internal import EskerPlatform
+internal import Synchronization
 
 /// The suspending twins of a storage's operations.
 ///
@@ -184,6 +185,44 @@ extension AsyncStorage where Base: EnumerableStorage {
   public func count() async throws(StorageError) -> Int {
     try await IOThreads.shared.run { [base] () throws(StorageError) in try base.count() }
   }
+}
+
+extension AsyncStorage where Base: ReadableStorage {
+  /// Reads all that is stored with the types of today, changes nothing, and tells what fails; see
+  /// ``ReadableStorage/check(samples:progress:)``.
+  ///
+  /// - Parameter progress: called with the share done, from 0 to 1, on one of Esker's threads; returns false to stop.
+  /// - Throws: ``StorageError/cancelled`` also once the task is cancelled: unlike other operations, this one then ends early.
+  public func check(
+    samples: Int = 5,
+    progress: (@Sendable (Double) -> Bool)? = nil
+  ) async throws(StorageError) -> Report.Check<Base.Key> {
+    let wish = CheckWish()
+    let outcome: Result<Report.Check<Base.Key>, StorageError> = await withTaskCancellationHandler {
+      do throws(StorageError) {
+        return .success(
+          try await IOThreads.shared.run { [base] () throws(StorageError) in
+            try base.checked(samples: samples) { share in !wish.isCancelled && progress?(share) != false }
+          }
+        )
+      } catch {
+        return .failure(error)
+      }
+    } onCancel: {
+      wish.cancel()
+    }
+    return try outcome.get()
+  }
+}
+
+/// Whether the task that waits for a check has been cancelled, for the thread that checks.
+private final class CheckWish: Sendable {
+  // Relaxed: nothing else goes with it.
+  private let cancelled = Atomic<Bool>(false)
+
+  var isCancelled: Bool { cancelled.load(ordering: .relaxed) }
+
+  func cancel() { cancelled.store(true, ordering: .relaxed) }
 }
 
 extension AsyncStorage where Base: OrderedStorage {

@@ -41,13 +41,16 @@ extension LogStorage: EnumerableStorage {
   }
 
   private func forEachRecord(_ body: (Snapshot.Entry) throws(StorageError) -> Void) throws(StorageError) {
-    let snapshot: Snapshot
-    do throws(StoreError) { snapshot = try keyspace.store.snapshot() } catch { throw .store(error) }
+    let snapshot = try translating { () throws(StoreError) in try keyspace.store.snapshot() }
     for record in snapshot.entries(in: keyspace) { try body(record) }
   }
 
-  private func decode(_ record: Snapshot.Entry) throws(StorageError) -> (Key, Entry<Value>) {
+  private func decode(_ record: borrowing Snapshot.Entry) throws(StorageError) -> (Key, Entry<Value>) {
     let key = try key(of: record)
+    return (key, try entry(of: record, key))
+  }
+
+  private func entry(of record: borrowing Snapshot.Entry, _ key: Key) throws(StorageError) -> Entry<Value> {
     var decoded: Result<Value, any Error>?
     do throws(StoreError) {
       try record.withBytes { (_, value) throws(StoreError) in
@@ -57,17 +60,18 @@ extension LogStorage: EnumerableStorage {
       throw .store(error)
     }
     switch decoded {
-    case .success(let value):
-      return (key, Entry(value, origin: .log, expiry: record.expiry, version: record.version))
+    case .success(let value): return Entry(value, origin: .log, expiry: record.expiry, version: record.version)
     case .failure(let error): throw undecodable(key, error)
     case nil: throw .cancelled
     }
   }
 
-  private func key(of record: Snapshot.Entry) throws(StorageError) -> Key {
-    let bytes: [UInt8]
-    do throws(StoreError) { bytes = try record.key() } catch { throw .store(error) }
-    return try key(from: bytes)
+  private func key(of record: borrowing Snapshot.Entry) throws(StorageError) -> Key {
+    try key(from: try keyBytes(of: record))
+  }
+
+  private func keyBytes(of record: borrowing Snapshot.Entry) throws(StorageError) -> [UInt8] {
+    do throws(StoreError) { return try record.key() } catch { throw .store(error) }
   }
 
   func key(from bytes: [UInt8]) throws(StorageError) -> Key {
@@ -79,12 +83,28 @@ extension LogStorage: EnumerableStorage {
   }
 }
 
-/// Bytes of a key as text for a message: as they are when they are printable UTF-8, in hexadecimal otherwise, never long.
-func printable(_ bytes: [UInt8]) -> String {
-  let shown = bytes.prefix(64)
-  let rest = bytes.count > shown.count ? "… \(bytes.count) bytes" : ""
-  if let text = String(validating: shown, as: UTF8.self), text.unicodeScalars.allSatisfy({ $0.value >= 32 }) {
-    return "\"\(text)\"\(rest)"
+extension LogStorage: CheckableStorage {
+  func forEachFinding(
+    progress: (Double) throws(StorageError) -> Void,
+    _ body: (Finding<Key, Value>) throws(StorageError) -> Void
+  ) throws(StorageError) {
+    let snapshot = try translating { () throws(StoreError) in try keyspace.store.snapshot() }
+    try snapshot.forEachEntry(in: keyspace, progress: progress) { (record) throws(StorageError) in
+      try body(finding(record))
+    }
   }
-  return "0x" + shown.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined() + rest
+
+  private func finding(_ record: borrowing Snapshot.Entry) -> Finding<Key, Value> {
+    var bytes: [UInt8]?
+    var key: Key?
+    do throws(StorageError) {
+      let found = try keyBytes(of: record)
+      bytes = found
+      let known = try self.key(from: found)
+      key = known
+      return Finding(key: known, bytes: found, outcome: .success(try entry(of: record, known)))
+    } catch {
+      return Finding(key: key, bytes: bytes, outcome: .failure(error))
+    }
+  }
 }

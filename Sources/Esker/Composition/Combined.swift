@@ -369,6 +369,22 @@ extension Combined: Restorable {
   }
 }
 
+// MARK: Checking
+
+extension Combined: CheckableStorage {
+  /// That of the tier that decides what is there: what the other has may be read from it again, or is passed over.
+  func forEachFinding(
+    progress: (Double) throws(StorageError) -> Void,
+    _ body: (Finding<Key, Value>) throws(StorageError) -> Void
+  ) throws(StorageError) {
+    if policy.isLedByFront {
+      try findAll(of: front, progress: progress, body)
+    } else {
+      try findAll(of: back, progress: progress, body)
+    }
+  }
+}
+
 // MARK: Making
 
 extension StorageProtocol where Key: StorageKey {

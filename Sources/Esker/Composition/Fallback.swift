@@ -135,6 +135,16 @@ where First: StorageRequest.AsyncUpdatable, Second: AsyncReadableStorage {}
 
 extension Fallback: UpdatableStorage where First: UpdatableStorage, Second: ReadableStorage {}
 
+extension Fallback: CheckableStorage {
+  /// That of the first, where values are stored.
+  func forEachFinding(
+    progress: (Double) throws(StorageError) -> Void,
+    _ body: (Finding<Key, Value>) throws(StorageError) -> Void
+  ) throws(StorageError) {
+    try findAll(of: first, progress: progress, body)
+  }
+}
+
 extension AsyncReadableStorage {
   /// This storage, and `second` for what it does not have. `second` is only read, and what it has is not kept here.
   public func fallback<Second: StorageProtocol>(

@@ -359,6 +359,15 @@ extension HybridStorage: ByteBacked where Back: ByteBacked {
   }
 }
 
+extension HybridStorage: CheckableStorage {
+  func forEachFinding(
+    progress: (Double) throws(StorageError) -> Void,
+    _ body: (Finding<Key, Value>) throws(StorageError) -> Void
+  ) throws(StorageError) {
+    try findAll(of: core.back, progress: progress, body)
+  }
+}
+
 extension HybridStorage {
   /// Another typed view of the same bytes and the same memory: both views' values count towards the same limits.
   ///

@@ -83,6 +83,16 @@ extension StorageError: CustomStringConvertible {
 @usableFromInline
 func shownName(ofKeyspace name: String) -> String { name.isEmpty ? "(default)" : name }
 
+/// Bytes of a key as text for a message: as they are when they are printable UTF-8, in hexadecimal otherwise, never long.
+func printable(_ bytes: [UInt8]) -> String {
+  let shown = bytes.prefix(64)
+  let rest = bytes.count > shown.count ? "… \(bytes.count) bytes" : ""
+  if let text = String(validating: shown, as: UTF8.self), text.unicodeScalars.allSatisfy({ $0.value >= 32 }) {
+    return "\"\(text)\"\(rest)"
+  }
+  return "0x" + shown.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined() + rest
+}
+
 extension StorageError.Part {
   /// What can be done about another form.
   fileprivate var remedy: String {

@@ -94,3 +94,12 @@ extension PartialStorage: ByteBacked {
 extension PartialStorage: LogBacked {
   var logView: LogBacking? { (table.base as? any LogBacked)?.logView }
 }
+
+extension PartialStorage: CheckableStorage {
+  func forEachFinding(
+    progress: (Double) throws(StorageError) -> Void,
+    _ body: (Finding<Key, Value>) throws(StorageError) -> Void
+  ) throws(StorageError) {
+    try findAll(of: table.base, progress: progress, body)
+  }
+}

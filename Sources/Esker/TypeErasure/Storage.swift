@@ -190,3 +190,12 @@ extension Storage: ByteBacked {
 extension Storage: LogBacked {
   var logView: LogBacking? { (table.base as? any LogBacked)?.logView }
 }
+
+extension Storage: CheckableStorage {
+  func forEachFinding(
+    progress: (Double) throws(StorageError) -> Void,
+    _ body: (Finding<Key, Value>) throws(StorageError) -> Void
+  ) throws(StorageError) {
+    try findAll(of: table.base, progress: progress, body)
+  }
+}

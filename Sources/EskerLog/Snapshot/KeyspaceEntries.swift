@@ -14,12 +14,41 @@ struct KeyspaceEntries: Sequence {
     self.snapshot = snapshot
   }
 
-  func makeIterator() -> Iterator {
+  func makeIterator() -> Iterator { Iterator(snapshot, candidates, core) }
+
+  /// The addresses that entries may have; nil if the whole snapshot is read.
+  private var candidates: [UInt64]? {
     // Another keyspace may have got the name since.
-    guard let shown = snapshot.keyspaces[core.id], shown.name == core.name else { return Iterator(snapshot, [], core) }
-    let addresses = (try? snapshot.addresses(of: core, shown.tag)) ?? nil
-    return Iterator(snapshot, addresses, core)
+    guard let shown = snapshot.keyspaces[core.id], shown.name == core.name else { return [] }
+    return (try? snapshot.addresses(of: core, shown.tag)) ?? nil
   }
+
+  /// Calls `body` with each entry, and `progress` with the share that was read so far: at the beginning of each segment, and after every
+  /// few entries of the keyspace.
+  func forEach<Failure: Error>(
+    progress: (Double) throws(Failure) -> Void,
+    _ body: (borrowing Snapshot.Entry) throws(Failure) -> Void
+  ) throws(Failure) {
+    if let addresses = candidates {
+      for (position, address) in addresses.enumerated() {
+        if position % Self.stride == 0 { try progress(Double(position) / Double(addresses.count)) }
+        if let entry = snapshot.entry(at: address, ofKeyspace: core.id) { try body(entry) }
+      }
+    } else if var walk = SnapshotWalk(snapshot, only: core.name) {
+      var count = 0
+      repeat {
+        try progress(walk.share)
+        while walk.advanceInSegment() {
+          try body(walk.entry)
+          count += 1
+          if count % Self.stride == 0 { try progress(walk.share) }
+        }
+      } while walk.enterNext()
+    }
+    try progress(1)
+  }
+
+  private static var stride: Int { 64 }
 
   struct Iterator: IteratorProtocol {
     private let snapshot: Snapshot

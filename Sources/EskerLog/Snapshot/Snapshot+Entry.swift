@@ -99,6 +99,9 @@ extension Snapshot {
       hash = Place.none.hash
     }
 
+    /// Where the record, or the damaged range, ends in its segment.
+    var end: Int { offset + length }
+
     /// Where the record is.
     var address: UInt64 { segment.address(of: offset) }
 

@@ -20,6 +20,9 @@ struct SnapshotWalk {
   /// The position in a packed segment.
   private var packed: PackedWalk?
   private var ahead: ScanWindow
+  /// The bytes of the segments before this one, and of all.
+  private var passed = 0
+  private let total: Int
   /// Whether the missing end of a truncated packed segment has been reported.
   private var isPastEnd = false
   /// Up to here, the index was asked about records.
@@ -42,6 +45,7 @@ struct SnapshotWalk {
     self.segment = segment
     self.end = end
     isWhole = snapshot.isWhole(0)
+    total = snapshot.extents.reduce(0) { $0 + $1.end }
     records = RecordCursor(segment, to: end)
     packed = segment.packedView(end: end).map { PackedWalk($0) }
     ahead = ScanWindow(segment)
@@ -52,14 +56,23 @@ struct SnapshotWalk {
   /// Goes to the next live entry or damaged range; false at the end. O(records skipped).
   mutating func advance() -> Bool {
     while true {
-      if packed == nil ? advanceInRecords() : advanceInPacked() { return true }
+      if advanceInSegment() { return true }
       guard enterNext() else { return false }
     }
   }
 
-  private mutating func enterNext() -> Bool {
+  /// The same within the present segment; false at its end.
+  @inline(__always)
+  mutating func advanceInSegment() -> Bool { packed == nil ? advanceInRecords() : advanceInPacked() }
+
+  /// The share of all bytes that lies before the present entry.
+  var share: Double { Double(passed + entry.end) / Double(max(1, total)) }
+
+  /// Goes to the beginning of the next segment; false if there is none.
+  mutating func enterNext() -> Bool {
     ahead.finish()
     guard next < snapshot.extents.count else { return false }
+    passed += end
     (segment, end) = snapshot.extents[next]
     isWhole = snapshot.isWhole(next)
     next += 1

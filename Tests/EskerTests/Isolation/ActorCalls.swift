@@ -87,6 +87,7 @@ actor ActorCalls {
     #expect(try await scores.async.values() == [1])
     #expect(try await scores.async.entries().count == 1)
     #expect(try await scores.async.count() == 1)
+    #expect(try await scores.async.check { $0 <= 1 }.isClean)
     let reading = scores.readOnly()
     #expect(try await reading.async.entry(forKey: "a")?.value == 1)
     #expect(try await reading.async.value(forKey: "a") == 1)
