@@ -1,7 +1,7 @@
 import ArgumentParser
 import Esker
 
-struct Verify: StoreCommand, JSONPrinting {
+struct Verify: KeyspaceCommand, JSONPrinting {
   static let configuration = CommandConfiguration(
     commandName: "verify",
     abstract: "Check every byte of the store.",
@@ -11,27 +11,66 @@ struct Verify: StoreCommand, JSONPrinting {
       --json names all. It says which of these records are current, which were replaced or removed since, so that nobody \
       needs them, and of which that is not known. At the end it says what to do. The exit code is 0 for a clean store and 1 for a damaged one.
 
+      With --forms, it also reads each entry and tells which keys and values do not have the form that their keyspace records, which \
+      versions values are marked with, and of CBOR and JSON which fields they have, of which type, each with how many entries and \
+      the keys of a few. Then the exit code is 1 too if an entry does not have its form.
+
       Examples:
         esker verify cities.esker
         esker verify cities.esker --json | jq '.damage[]'
+        esker verify people.esker --forms --keyspace users
       """
   )
 
   @OptionGroup var store: StoreArguments
 
+  @Flag(help: "Check the forms of keys and values too, and show the fields of values.")
+  var forms = false
+
+  @OptionGroup var keyspace: KeyspaceOption
+
   @Flag(help: "Print JSON.")
   var json = false
 
+  /// Damage is that of the whole store.
+  var takesKeyspace: Bool { forms }
+
+  func validate() throws {
+    guard keyspace.keyspace == nil || forms else { throw ValidationError("--keyspace goes with --forms.") }
+  }
+
   func run() throws {
     try store.read(namesDamage: true) { store in
+      let name = try keyspace.name(in: store)
       let report = try verify(store)
+      let found = forms ? try checkForms(of: store, in: name) : nil
       if json {
-        try BufferedOutput.print(Self.json(report))
-      } else if !self.store.quiet || !report.isClean {
-        try BufferedOutput.print(text(report))
+        try BufferedOutput.print(Self.json(report, found))
+      } else {
+        var output = BufferedOutput.standard()
+        if !self.store.quiet || !report.isClean { try output.write(text(report)) }
+        if let found, !self.store.quiet || !found.isClean { try found.write(to: &output) }
+        try output.flush()
       }
       guard report.isClean else { throw ToolError.damageFound }
+      guard found?.isClean != false else { throw ToolError.otherFormsFound }
     }
+  }
+
+  private func checkForms(of store: LogStore, in name: String?) throws -> FormReport {
+    var report = FormReport()
+    var forms = EntryForms(of: store, .auto)
+    let progress = Progress("reading", of: "entries", total: try store.count(in: name), isQuiet: self.store.quiet)
+    defer { progress.clear() }
+    var done = 0
+    try store.snapshot().forEachEntry(in: name) { entry in
+      try Interruption.check()
+      report.add(entry, forms[entry.keyspace])
+      done += 1
+      progress.step(done)
+      return true
+    }
+    return report
   }
 
   private func verify(_ store: LogStore) throws(StoreError) -> Report.Verification {
@@ -91,13 +130,14 @@ struct Verify: StoreCommand, JSONPrinting {
     return "to save everything intact: esker repair \(quotedForShell(store.store)) NEW\n"
   }
 
-  private static func json(_ report: Report.Verification) -> [UInt8] {
+  private static func json(_ report: Report.Verification, _ forms: FormReport?) -> [UInt8] {
     JSONWriter.line { writer in
       writer.fields(["files": report.files, "records": report.records, "bytes": report.bytes])
       writer.list("damage", report.damage) { writer, damage in
         writer.fields(damage.location, length: damage.length, reason: damage.reason)
         writer.fields(["records": damage.records, "current": damage.current, "unknown": damage.unknown])
       }
+      forms?.write(to: &writer)
     }
   }
 }

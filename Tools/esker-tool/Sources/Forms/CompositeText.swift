@@ -37,7 +37,7 @@ enum CompositeText {
   }
 
   /// The parts: in all but the last, a zero byte is followed by FF, and 00 01 is the end.
-  private static func split(_ bytes: [UInt8], into count: Int) -> [[UInt8]]? {
+  static func split(_ bytes: [UInt8], into count: Int) -> [[UInt8]]? {
     var parts: [[UInt8]] = [[]]
     var rest = bytes[...]
     while parts.count < count {

@@ -34,6 +34,9 @@ struct ValueShape {
     self.init(marked: text)
   }
 
+  /// What is at each path.
+  var fields: [(path: String, kind: Kind)] { paths.compactMap { path in kinds[path].map { (path, $0) } } }
+
   /// Says what has changed, if anything has.
   static func report(_ changes: [String], _ advice: String = "") {
     guard !changes.isEmpty else { return }

@@ -36,6 +36,8 @@ enum ToolError: Error, Equatable {
   case noRecord(String)
   /// The store is damaged, which has been reported.
   case damageFound
+  /// Entries do not have the form that their keyspace records, which has been reported.
+  case otherFormsFound
   /// The reader of standard output has closed it.
   case outputClosed
   /// A signal requested termination.
@@ -113,7 +115,9 @@ enum ToolError: Error, Equatable {
 
 extension ToolError {
   /// Whether the command has said what there is to say.
-  var isReported: Bool { [.outputClosed, .damageFound, .someAbsent, .different, .comparedDamage].contains(self) }
+  var isReported: Bool {
+    [.outputClosed, .damageFound, .otherFormsFound, .someAbsent, .different, .comparedDamage].contains(self)
+  }
 }
 
 extension ToolError: CustomStringConvertible {
@@ -140,6 +144,7 @@ extension ToolError: CustomStringConvertible {
     case .nothingLoaded(let count):
       count == 1 ? "the only line cannot be loaded" : "none of the \(HumanUnits.count(count)) lines can be loaded"
     case .damageFound: "the store is damaged"
+    case .otherFormsFound: "some entries are not of the recorded form"
     case .outputClosed: "standard output was closed"
     case .interrupted(let number): number == SIGINT ? "interrupted" : "ended by signal \(number)"
     case .otherFile(let name, let what, let remedy): "\(name) is \(what): \(remedy)"
