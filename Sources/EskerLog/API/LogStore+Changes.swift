@@ -25,15 +25,12 @@ extension LogStore {
     ///
     /// - Throws: What ``Iterator/next(isolation:)`` throws.
     /// - Complexity: O(size of the change). The first call after `since` reads the headers of one segment up to that write.
-    public func poll() throws(StoreError) -> LogChange? {
-      while true {
-        switch try feed.read() {
-        case .change(let change): return change
-        case .nothing, .end: return nil
-        case .unknownKeyspace: break
-        }
-      }
-    }
+    public func poll() throws(StoreError) -> LogChange? { try feed.poll() }
+
+    /// The same writes, each batch as one element.
+    ///
+    /// The position is that of the changes themselves: of both, each continues where the other stopped, be it within a batch.
+    public var batches: Batches { Batches(feed) }
 
     /// Reads changes from the log.
     public struct Iterator: AsyncIteratorProtocol {
@@ -53,15 +50,63 @@ extension LogStore {
       public mutating func next(
         isolation actor: isolated (any Actor)? = #isolation
       ) async throws(StoreError) -> LogChange? {
-        while true {
-          if Task.isCancelled { return nil }
-          switch try feed.read() {
-          case .change(let change): return change
-          case .end: return nil
-          case .nothing(let next): try await feed.wait(for: next)
-          case .unknownKeyspace: break
-          }
-        }
+        try await feed.next(isolation: actor)
+      }
+    }
+  }
+}
+
+extension LogStore.Changes {
+  /// The writes of a store, each with all its changes: those of a batch or of a transaction together, any other change alone. See
+  /// ``LogStore/Changes/batches``.
+  ///
+  /// ```swift
+  /// for try await batch in store.changes(since: position).batches {
+  ///   copy.transaction { for change in batch.changes { apply(change) } }
+  ///   position = batch.sequence
+  /// }
+  /// ```
+  ///
+  /// A batch is whole, in every keyspace that it wrote to, also after merges, and in a store that only reads. What is left out: changes
+  /// of keyspaces that were removed since; those up to `since`, where that is a number within the batch; those that can no longer
+  /// be read, which are an error between two parts of the batch.
+  ///
+  /// Thread safety: any task; if several iterate at once, each batch goes to one of them.
+  public struct Batches: AsyncSequence, Sendable {
+    private let feed: ChangeFeed
+
+    fileprivate init(_ feed: ChangeFeed) {
+      self.feed = feed
+    }
+
+    /// An iterator that continues where the last one stopped.
+    public func makeAsyncIterator() -> Iterator {
+      Iterator(feed)
+    }
+
+    /// The next batch if there is one already, for programs that do not wait in a task; see ``LogStore/Changes/poll()``.
+    ///
+    /// - Throws: What ``LogStore/Changes/Iterator/next(isolation:)`` throws.
+    /// - Complexity: O(size of the batch), which is copied as a whole.
+    public func poll() throws(StoreError) -> LogChange.Batch? { try feed.poll() }
+
+    /// Reads batches from the log.
+    public struct Iterator: AsyncIteratorProtocol {
+      private let feed: ChangeFeed
+
+      fileprivate init(_ feed: ChangeFeed) {
+        self.feed = feed
+      }
+
+      /// The next batch; suspends until there is one. nil if the task was cancelled, or the store is closed and everything was
+      /// delivered.
+      ///
+      /// - Throws: What ``LogStore/Changes/Iterator/next(isolation:)`` throws.
+      /// - Complexity: O(size of the batch), which is copied as a whole.
+      public mutating func next(
+        isolation actor: isolated (any Actor)? = #isolation
+      ) async throws(StoreError) -> LogChange.Batch? {
+        try await feed.next(isolation: actor)
       }
     }
   }

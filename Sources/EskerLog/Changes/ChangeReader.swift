@@ -62,8 +62,8 @@ struct ChangeReader {
   }
 
   /// The result of a step through the log.
-  enum Step: Sendable {
-    case change(LogChange)
+  enum Step<Element: Sendable>: Sendable {
+    case next(Element)
     /// A write to a keyspace that was not listed when the manifest was last read.
     case unknownKeyspace
     /// The write with this number has not happened yet.
@@ -77,7 +77,7 @@ struct ChangeReader {
   ///
   /// - Parameter isRefreshed: Whether the manifest has just been read again: a keyspace not listed now is an error.
   /// - Throws: What is wrong with a damaged record; the next call continues after it.
-  mutating func read(_ writer: Writer, isRefreshed: Bool) throws(StoreError) -> Step {
+  mutating func read(_ writer: Writer, isRefreshed: Bool) throws(StoreError) -> Step<LogChange> {
     if let failure { throw failure }
     // Determined before anything is read: published records are complete.
     let published = last ?? end(of: writer)
@@ -100,7 +100,7 @@ struct ChangeReader {
       case .record(let header):
         switch names.find(header.keyspace.id, writer) {
         case .named(let name):
-          return .change(try take(header, of: segment, name, limit, writer))
+          return .next(try take(header, of: segment, name, limit, writer))
         case .removed where !header.removesKeyspace:
           // The record that removed the keyspace follows, and says all that is left to say of it.
           pass(header)
@@ -110,7 +110,7 @@ struct ChangeReader {
           pass(header)
           throw .damaged(segment.location(place), reason: "a record's keyspace is not in the manifest")
         case .removed, .unknown:
-          return .change(try takeRemoval(header, of: segment, limit, writer))
+          return .next(try takeRemoval(header, of: segment, limit, writer))
         }
       case .end where segment.endsRecords(at: offset):
         leaveSegment()
@@ -119,6 +119,40 @@ struct ChangeReader {
       }
     }
     return last == nil ? .nothing(next: next) : .end
+  }
+
+  /// The next write with all its changes, if all are there: a batch is in one segment, which merges keep or remove whole.
+  ///
+  /// - Throws: What is wrong with a damaged record. That splits a batch: what comes before it is returned, the next call throws, and
+  ///   the one after that returns the rest.
+  mutating func readBatch(_ writer: Writer, isRefreshed: Bool) throws(StoreError) -> Step<LogChange.Batch> {
+    let start = self
+    var changes: [LogChange] = []
+    while true {
+      let place = (offset, next)
+      let step: Step<LogChange>
+      do throws(StoreError) { step = try read(writer, isRefreshed: isRefreshed) } catch {
+        guard let last = changes.last else { throw error }
+        // What is damaged is found again.
+        (offset, next) = place
+        return .next(LogChange.Batch(sequence: last.sequence, changes: changes))
+      }
+      switch step {
+      case .next(let change):
+        changes.append(change)
+        if change.batchContinues { continue }
+        return .next(LogChange.Batch(sequence: change.sequence, changes: changes))
+      case .unknownKeyspace:
+        self = start
+        return .unknownKeyspace
+      case .nothing(let next):
+        if !changes.isEmpty { self = start }
+        return .nothing(next: next)
+      case .end:
+        if !changes.isEmpty { self = start }
+        return .end
+      }
+    }
   }
 
   /// The last write that may be reported.
@@ -301,6 +335,35 @@ struct ChangeReader {
     last = end(of: writer)
     if next > published { segments = [] }
     names.end(writer)
+  }
+}
+
+/// What a feed delivers: changes, or batches of them.
+protocol FeedElement: Sendable {
+  static func read(
+    _ reader: inout ChangeReader,
+    _ writer: Writer,
+    isRefreshed: Bool
+  ) throws(StoreError) -> ChangeReader.Step<Self>
+}
+
+extension LogChange: FeedElement {
+  static func read(
+    _ reader: inout ChangeReader,
+    _ writer: Writer,
+    isRefreshed: Bool
+  ) throws(StoreError) -> ChangeReader.Step<LogChange> {
+    try reader.read(writer, isRefreshed: isRefreshed)
+  }
+}
+
+extension LogChange.Batch: FeedElement {
+  static func read(
+    _ reader: inout ChangeReader,
+    _ writer: Writer,
+    isRefreshed: Bool
+  ) throws(StoreError) -> ChangeReader.Step<LogChange.Batch> {
+    try reader.readBatch(writer, isRefreshed: isRefreshed)
   }
 }
 

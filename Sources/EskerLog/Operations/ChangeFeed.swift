@@ -29,18 +29,48 @@ final class ChangeFeed: Sendable {
     engine.feeds.remove(cursor)
   }
 
-  func read() throws(StoreError) -> ChangeReader.Step {
+  /// The next change or batch, if there is one already.
+  func poll<Element: FeedElement>() throws(StoreError) -> Element? {
+    while true {
+      switch try read(Element.self) {
+      case .next(let element): return element
+      case .nothing, .end: return nil
+      case .unknownKeyspace: break
+      }
+    }
+  }
+
+  /// The next change or batch; suspends until there is one. nil if the task was cancelled, or the store is closed and everything
+  /// was delivered.
+  func next<Element: FeedElement>(
+    isolation actor: isolated (any Actor)?
+  ) async throws(StoreError) -> Element? {
+    while true {
+      if Task.isCancelled { return nil }
+      switch try read(Element.self) {
+      case .next(let element): return element
+      case .end: return nil
+      case .nothing(let next): try await wait(for: next)
+      case .unknownKeyspace: break
+      }
+    }
+  }
+
+  private func read<Element: FeedElement>(_ type: Element.Type) throws(StoreError) -> ChangeReader.Step<Element> {
     if engine.env.options.readOnly { engine.follower.followIfBehind() }
-    let step = try read(isRefreshed: false)
+    let step = try read(type, isRefreshed: false)
     guard case .unknownKeyspace = step else { return step }
     // A keyspace is listed before it is written to. The feed of a closed store has noted all there were.
     try? engine.follower.refresh()
-    return try read(isRefreshed: true)
+    return try read(type, isRefreshed: true)
   }
 
-  private func read(isRefreshed: Bool) throws(StoreError) -> ChangeReader.Step {
-    try cursor.reader.withLock { (reader) throws(StoreError) -> ChangeReader.Step in
-      try reader.read(engine.writer, isRefreshed: isRefreshed)
+  private func read<Element: FeedElement>(
+    _ type: Element.Type,
+    isRefreshed: Bool
+  ) throws(StoreError) -> ChangeReader.Step<Element> {
+    try cursor.reader.withLock { (reader) throws(StoreError) -> ChangeReader.Step<Element> in
+      try type.read(&reader, engine.writer, isRefreshed: isRefreshed)
     }
   }
 
@@ -48,7 +78,7 @@ final class ChangeFeed: Sendable {
   /// closed.
   ///
   /// - Throws: ``StoreError/syncFailed(errno:)`` if the write cannot be made durable.
-  func wait(for next: UInt64) async throws(StoreError) {
+  private func wait(for next: UInt64) async throws(StoreError) {
     if engine.env.options.readOnly {
       // A reader in another process is not notified.
       try? await Task.sleep(nanoseconds: Self.pollInterval)

@@ -10,6 +10,22 @@ public struct LogChange: Hashable, Sendable {
     case removeAll
   }
 
+  /// The changes of one write, as reported by ``LogStore/Changes/batches``: those of a batch, or a single one.
+  ///
+  /// A batch of one change is logged as a single write is, and nothing tells them apart.
+  public struct Batch: Hashable, Sendable {
+    /// The number of the last change: pass it as the position from which to resume behind the batch.
+    public let sequence: SequenceNumber
+    /// The changes, in the order of the batch; never empty.
+    public let changes: [LogChange]
+
+    /// Creates a batch from its parts.
+    public init(sequence: SequenceNumber, changes: [LogChange]) {
+      self.sequence = sequence
+      self.changes = changes
+    }
+  }
+
   /// The number of the write: pass it as the position from which to resume after this change.
   public let sequence: SequenceNumber
   /// The keyspace's name; empty for the default keyspace.

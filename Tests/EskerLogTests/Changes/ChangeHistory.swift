@@ -212,8 +212,16 @@ struct ChangeHistory {
   private mutating func readOne(_ position: Int, isOpen: Bool = true) async throws -> Bool {
     let before = readers[position].replica.position.rawValue
     var iterator = readers[position].feed.makeAsyncIterator()
-    let change: LogChange?
-    do throws(StoreError) { change = try await iterator.next() } catch {
+    var batches = readers[position].feed.batches.makeAsyncIterator()
+    let takesBatch = generator.oneIn(3)
+    let changes: [LogChange]
+    do throws(StoreError) {
+      if takesBatch {
+        changes = try await batches.next()?.changes ?? []
+      } else {
+        changes = try await iterator.next().map { [$0] } ?? []
+      }
+    } catch {
       guard case .historyGone(let since, let oldest) = error else { throw error }
       try require(since.rawValue == before && oldest > since, "\(error) at #\(before)")
       let floor = store.probe.mergedThrough
@@ -225,15 +233,19 @@ struct ChangeHistory {
       if isOpen { try resume(position) }
       return false
     }
-    guard let change else {
-      try require(false, "the feed ended at #\(before)")
-      return false
+    try require(!changes.isEmpty, "the feed ended at #\(before)")
+    if takesBatch {
+      let isWhole = changes.dropLast().allSatisfy(\.batchContinues) && changes.last?.batchContinues == false
+      try require(isWhole, "behind #\(before), \(changes.map(\.sequence)) come as a batch")
     }
-    let number = change.sequence.rawValue
-    try require(writes[number] == change, "#\(number) is shown as \(change.keyspace) \(change.key)")
-    let skipped = writes.keys.filter { $0 > before && $0 < number }
-    try require(skipped.isEmpty && number > before, "#\(number) after #\(before), without \(skipped.sorted())")
-    readers[position].replica.apply(change)
+    for change in changes {
+      let before = readers[position].replica.position.rawValue
+      let number = change.sequence.rawValue
+      try require(writes[number] == change, "#\(number) is shown as \(change.keyspace) \(change.key)")
+      let skipped = writes.keys.filter { $0 > before && $0 < number }
+      try require(skipped.isEmpty && number > before, "#\(number) after #\(before), without \(skipped.sorted())")
+      readers[position].replica.apply(change)
+    }
     return true
   }
 
