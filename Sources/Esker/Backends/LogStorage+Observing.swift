@@ -10,24 +10,52 @@ extension LogStorage: ObservableStorage {
     only key: Key?,
     _ body: @escaping @Sendable (StorageChange<Key, Value>) -> Void
   ) throws(StorageError) -> ObservationToken {
+    try broadcaster.observe(key: try bytes(of: key)) { notice in
+      switch notice {
+      case .changes(let changes, _): for change in changes { body(shown(change)) }
+      case .missed(let count): body(.missed(count))
+      case .ended: body(.closed)
+      }
+    }
+  }
+
+  /// Calls `body` with every change of the keyspace, or of one key, with those of a batch at once; see ``ObservableStorage``.
+  ///
+  /// Of a batch that writes to several keyspaces, each storage reports what is its own, under the same number. The number is visible
+  /// when the batch is reported: `changes(since:)` of the store begins behind it.
+  ///
+  /// - Throws: What ``observe(only:_:)`` throws.
+  public func observeBatches(
+    only key: Key?,
+    _ body: @escaping @Sendable (StorageChange<Key, Value>.Batch) -> Void
+  ) throws(StorageError) -> ObservationToken {
+    try broadcaster.observe(key: try bytes(of: key), takesBatches: true) { notice in
+      switch notice {
+      case .changes(let changes, let number):
+        body(StorageChange.Batch(changes.map(shown), sequence: number.map { SequenceNumber(rawValue: $0) }))
+      case .missed(let count): body(StorageChange.Batch([.missed(count)]))
+      case .ended: body(StorageChange.Batch([.closed]))
+      }
+    }
+  }
+
+  private func bytes(of key: Key?) throws(StorageError) -> [UInt8]? {
     var keyBytes: [UInt8]?
     if let key { try withBytes(of: key) { (bytes) throws(StorageError) in keyBytes = bytes.copied() } }
-    return try broadcaster.observe(key: keyBytes) { body(change($0)) }
+    return keyBytes
   }
 
   /// A change as this view sees it.
-  private func change(_ notice: ChangeQueue<[UInt8], KeyspaceChange>.Notice) -> StorageChange<Key, Value> {
+  private func shown(_ change: KeyspaceChange) -> StorageChange<Key, Value> {
     var known: Key?
     do throws(StorageError) {
-      switch notice {
-      case .missed(let count): return .missed(count)
-      case .ended: return .closed
-      case .change(.emptied): return .removedAll
-      case .change(.put(let keyBytes, let before, let after)):
+      switch change {
+      case .emptied: return .removedAll
+      case .put(let keyBytes, let before, let after):
         let key = try key(from: keyBytes)
         known = key
         return .set(key: key, before: before.flatMap { value(from: $0) }, after: try value(from: after, key))
-      case .change(.loss(let keyBytes, let before, let cause)):
+      case .loss(let keyBytes, let before, let cause):
         let key = try key(from: keyBytes)
         let value = value(from: before)
         return switch cause {

@@ -7,7 +7,7 @@ extension MemoryStorage: ObservableStorage {
   /// kept, and evicts the one that it was to replace. Queued changes keep their values alive, beyond the limits: at most 8,192 of
   /// them, besides those being delivered.
   ///
-  /// While somebody observes, writers wait for each other.
+  /// Memory has no batches: `observeBatches` reports each change alone. While somebody observes, writers wait for each other.
   public func observe(
     only key: Key?,
     _ body: @escaping @Sendable (StorageChange<Key, Value>) -> Void
@@ -22,7 +22,7 @@ extension MemoryStorage: ObservableStorage {
       },
       { [name, keys] (notice: ChangeQueue<Key.Held, MemoryChange<Key.Held, Value>>.Notice) in
         switch notice {
-        case .change(let change): body(Self.change(change, name, keys))
+        case .changes(let changes, _): for change in changes { body(Self.change(change, name, keys)) }
         case .missed(let count): body(.missed(count))
         // Only a log ends.
         case .ended: body(.closed)

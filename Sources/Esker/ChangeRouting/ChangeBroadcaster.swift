@@ -64,13 +64,16 @@ final class ChangeBroadcaster: @unchecked Sendable {
 
   // MARK: Observers
 
-  /// Calls `receiver` with every change from now on, or with those of `key` and those that concern all keys.
+  /// Calls `receiver` with every change from now on, or with those of `key` and those that concern all keys; with those of a batch at
+  /// once, if it takes batches.
   func observe(
     key: [UInt8]?,
+    takesBatches: Bool = false,
     _ receiver: @escaping ChangeQueue<[UInt8], KeyspaceChange>.Receiver
   ) throws(StorageError) -> ObservationToken {
     try changes.observe(
       key,
+      takesBatches: takesBatches,
       feed: { [self] (isObserved) throws(StorageError) in
         guard isObserved else { return keyspace.removeListener(changes) }
         do throws(StoreError) { try keyspace.addListener(changes) } catch {

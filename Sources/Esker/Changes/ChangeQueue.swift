@@ -7,6 +7,9 @@ internal import Synchronization
 /// delivers them, and lives while there are observers. A change is built only if somebody observes it and there is room. Changes
 /// for which there is no room are counted for each observer, and reported after those that came before.
 ///
+/// Changes between `beginBatch` and `endBatch` belong together: an observer of batches gets those that concern it at once. So all of
+/// them are queued or none, the thread takes them out together, and nobody begins to observe in between.
+///
 /// Nothing that observers or callers own is released under the queue's lock: its end may call the queue.
 ///
 /// Safety: threads may share it, since what changes is atomic or only touched by a holder of `lock`; keys and changes are
@@ -14,7 +17,8 @@ internal import Synchronization
 final class ChangeQueue<Key: Hashable & Sendable, Change: Sendable>: @unchecked Sendable {
   /// What an observer is notified of.
   enum Notice {
-    case change(Change)
+    /// A change; for observers of batches all that a batch did, with its number.
+    case changes([Change], batch: UInt64?)
     case missed(Int)
     /// The last notification.
     case ended
@@ -22,7 +26,8 @@ final class ChangeQueue<Key: Hashable & Sendable, Change: Sendable>: @unchecked 
 
   typealias Receiver = @Sendable (Notice) -> Void
 
-  /// Changes that may wait, and bytes they may take together, besides those being delivered.
+  /// Changes that may wait, and bytes they may take together, besides those being delivered. A batch may begin below these limits and
+  /// end above them.
   static var capacity: Int { 8192 }
   static var byteCapacity: Int { 64 << 20 }
 
@@ -30,21 +35,24 @@ final class ChangeQueue<Key: Hashable & Sendable, Change: Sendable>: @unchecked 
     let key: Key?
     /// The first change it receives.
     let start: UInt64
+    /// Whether it receives the changes of a batch at once.
+    let takesBatches: Bool
     let receiver: Receiver
     /// Relaxed: a call that is about to begin may still be made.
     let isCancelled = Atomic<Bool>(false)
 
-    init(_ key: Key?, from start: UInt64, _ receiver: @escaping Receiver) {
+    init(_ key: Key?, from start: UInt64, takesBatches: Bool, _ receiver: @escaping Receiver) {
       self.key = key
       self.start = start
+      self.takesBatches = takesBatches
       self.receiver = receiver
     }
   }
 
   /// What the thread takes out at once.
-  private struct Batch {
+  private struct Portion {
     var first: UInt64 = 0
-    var changes: [(key: Key?, change: Change)] = []
+    var changes: [(key: Key?, batch: UInt64?, change: Change)] = []
     var ofAll: [Observer] = []
     var ofKey: [Key: [Observer]] = [:]
     /// How many changes each observer missed after these.
@@ -61,6 +69,12 @@ final class ChangeQueue<Key: Hashable & Sendable, Change: Sendable>: @unchecked 
       guard let further = ofKey[key] else { return ofAll }
       return ofAll + further
     }
+
+    /// Where the batch ends whose first change is at `start`, or the single change there.
+    func end(from start: Int) -> Int {
+      guard let batch = changes[start].batch else { return start + 1 }
+      return changes[start...].firstIndex { $0.batch != batch } ?? changes.count
+    }
   }
 
   private let bytes: @Sendable (Change) -> Int
@@ -70,9 +84,11 @@ final class ChangeQueue<Key: Hashable & Sendable, Change: Sendable>: @unchecked 
   /// made under.
   private let registering = Lock(.registering)
   // Guarded by `lock`.
-  private var waiting = Batch()
+  private var waiting = Portion()
   private var waitingBytes = 0
   private var isFull = false
+  /// The number of the batch whose changes are being added.
+  private var batch: UInt64?
   private var isRunning = false
   /// Why nothing changes any more, if so.
   private var reason: StoreError?
@@ -90,9 +106,9 @@ final class ChangeQueue<Key: Hashable & Sendable, Change: Sendable>: @unchecked 
     lock.lock()
     defer { lock.unlock() }
     if waiting.ofAll.isEmpty, key.map({ waiting.ofKey[$0] == nil }) ?? waiting.ofKey.isEmpty { return }
-    // The thread sleeps only when there is nothing.
-    if waiting.isEmpty { condition.signal() }
-    if isFull || waiting.changes.count >= Self.capacity || waitingBytes >= Self.byteCapacity {
+    // The thread sleeps only when there is nothing, and during a batch.
+    if waiting.isEmpty, batch == nil { condition.signal() }
+    if isFull || batch == nil && !hasRoom {
       // All that comes now is missed, until there is room again: so it is behind all that waits.
       isFull = true
       for observer in waiting.observers(key) {
@@ -100,8 +116,27 @@ final class ChangeQueue<Key: Hashable & Sendable, Change: Sendable>: @unchecked 
       }
     } else {
       let change = change()
-      waiting.changes.append((key, change))
+      waiting.changes.append((key, batch, change))
       waitingBytes += bytes(change)
+    }
+  }
+
+  private var hasRoom: Bool { waiting.changes.count < Self.capacity && waitingBytes < Self.byteCapacity }
+
+  /// What is added up to `endBatch` belongs to the batch with this number. If there is room now, that is so for all of it, however
+  /// much that is; otherwise all of it is missed.
+  func beginBatch(_ sequence: UInt64) {
+    lock.withLock {
+      batch = sequence
+      if !hasRoom { isFull = true }
+    }
+  }
+
+  func endBatch() {
+    lock.withLock {
+      batch = nil
+      // The thread, and whoever is about to observe.
+      condition.broadcast()
     }
   }
 
@@ -118,21 +153,25 @@ final class ChangeQueue<Key: Hashable & Sendable, Change: Sendable>: @unchecked 
 
   // MARK: Observers
 
-  /// Calls `receiver` with each change from now on, or with those of `key` and those of all keys.
+  /// Calls `receiver` with each change from now on, or with those of `key` and those of all keys; with all that a batch did at once,
+  /// if it takes batches. Waits for the end of a batch that is being added.
   ///
   /// `feed` is called with true before the first observer receives anything, and with false when the last one has gone: it sees to
   /// it that changes are added.
   func observe(
     _ key: Key?,
+    takesBatches: Bool = false,
     feed: @escaping @Sendable (Bool) throws(StorageError) -> Void,
     _ receiver: @escaping Receiver
   ) throws(StorageError) -> ObservationToken {
     let observer = try registering.withLock { () throws(StorageError) -> Observer in
       let (observer, isFirst) = try lock.withLock { () throws(StorageError) in
+        while batch != nil { condition.wait(lock) }
         if let reason { throw .store(reason) }
         try start()
         let isFirst = !waiting.isObserved
-        let observer = Observer(key, from: waiting.first + UInt64(waiting.changes.count), receiver)
+        let start = waiting.first + UInt64(waiting.changes.count)
+        let observer = Observer(key, from: start, takesBatches: takesBatches, receiver)
         if let key { waiting.ofKey[key, default: []].append(observer) } else { waiting.ofAll.append(observer) }
         return (observer, isFirst)
       }
@@ -178,16 +217,40 @@ final class ChangeQueue<Key: Hashable & Sendable, Change: Sendable>: @unchecked 
   // MARK: Telling
 
   private func run() {
-    while let batch = next() {
-      for (position, (key, change)) in batch.changes.enumerated() {
-        let number = batch.first + UInt64(position)
-        for observer in batch.observers(key) where observer.start <= number { notify(observer, .change(change)) }
+    while let portion = next() {
+      var position = 0
+      while position < portion.changes.count {
+        let end = portion.end(from: position)
+        deliver(portion, position..<end)
+        position = end
       }
-      for (observer, count) in batch.missed.values { notify(observer, .missed(count)) }
-      guard batch.isLast else { continue }
-      for observer in batch.observers(nil) { notify(observer, .ended) }
+      for (observer, count) in portion.missed.values { notify(observer, .missed(count)) }
+      guard portion.isLast else { continue }
+      for observer in portion.observers(nil) { notify(observer, .ended) }
       return
     }
+  }
+
+  /// Delivers a batch, or a single change.
+  private func deliver(_ portion: Portion, _ positions: Range<Int>) {
+    var parts: [(observer: Observer, changes: [Change])] = []
+    var places: [ObjectIdentifier: Int] = [:]
+    for position in positions {
+      let (key, batch, change) = portion.changes[position]
+      let number = portion.first + UInt64(position)
+      for observer in portion.observers(key) where observer.start <= number {
+        if !observer.takesBatches {
+          notify(observer, .changes([change], batch: batch))
+        } else if let place = places[ObjectIdentifier(observer)] {
+          parts[place].changes.append(change)
+        } else {
+          places[ObjectIdentifier(observer)] = parts.count
+          parts.append((observer, [change]))
+        }
+      }
+    }
+    let batch = portion.changes[positions.lowerBound].batch
+    for (observer, changes) in parts { notify(observer, .changes(changes, batch: batch)) }
   }
 
   private func notify(_ observer: Observer, _ notice: Notice) {
@@ -196,31 +259,31 @@ final class ChangeQueue<Key: Hashable & Sendable, Change: Sendable>: @unchecked 
   }
 
   /// Waits for changes, and takes them all; nil when nobody listens any more.
-  private func next() -> Batch? {
+  private func next() -> Portion? {
     // Released after the lock.
-    var undelivered = Batch()
+    var undelivered = Portion()
     defer { withExtendedLifetime(undelivered) {} }
     return lock.withLock {
       while true {
-        if waiting.isObserved, waiting.isEmpty, !isEnded {
+        if waiting.isObserved, batch != nil || waiting.isEmpty && !isEnded {
           condition.wait(lock)
           continue
         }
-        var batch = waiting
-        waiting.first += UInt64(batch.changes.count)
+        var portion = waiting
+        waiting.first += UInt64(portion.changes.count)
         waiting.changes = []
         waiting.missed = [:]
         waitingBytes = 0
         isFull = false
-        if batch.isObserved, !isEnded { return batch }
+        if portion.isObserved, !isEnded { return portion }
         isRunning = false
-        if batch.isObserved {
+        if portion.isObserved {
           waiting.ofAll = []
           waiting.ofKey = [:]
-          batch.isLast = true
-          return batch
+          portion.isLast = true
+          return portion
         }
-        undelivered = batch
+        undelivered = portion
         return nil
       }
     }

@@ -24,6 +24,24 @@ public enum StorageChange<Key: Sendable, Value: Sendable>: Sendable {
   /// The store was closed, or the keyspace removed: nothing changes any more, and this is the last notification.
   case closed
 
+  /// What one write did to a storage, for observers that take batches whole; see ``ObservableStorage/batches(buffer:)``.
+  ///
+  /// All that a batch or a transaction changes in the storage is one of these, and so is each other change, and `.missed` and
+  /// `.closed`, by itself.
+  public struct Batch: Sendable {
+    /// The changes, in the order in which they took effect; never empty. Of a key that the batch writes twice, both writes.
+    public let changes: [StorageChange]
+    /// The number of the batch: that of its last write, in every storage that it changed. `changes(since:)` of the store goes on
+    /// behind it. nil if the change was not made by a batch or a transaction.
+    public let sequence: SequenceNumber?
+
+    /// Changes that belong together.
+    public init(_ changes: [StorageChange], sequence: SequenceNumber? = nil) {
+      self.changes = changes
+      self.sequence = sequence
+    }
+  }
+
   /// The same change with other keys and values; `.unreadable` if the key or the new value cannot be turned.
   @inlinable
   func map<NewKey, NewValue>(
@@ -54,6 +72,8 @@ public enum StorageChange<Key: Sendable, Value: Sendable>: Sendable {
     }
   }
 }
+
+extension StorageChange.Batch: Equatable where Key: Equatable, Value: Equatable {}
 
 extension StorageChange: Equatable where Key: Equatable, Value: Equatable {
   /// Whether the same happened. Unreadable changes are never equal.

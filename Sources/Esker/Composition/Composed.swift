@@ -423,12 +423,29 @@ extension Composed: ObservableStorage where Base: ObservableStorage, Step: Stora
     _ body: @escaping @Sendable (StorageChange<Key, Value>) -> Void
   ) throws(StorageError) -> ObservationToken {
     do throws(StorageError) {
-      var innerKey: Base.Key?
-      if let key { innerKey = try step.inner(key) }
-      return try base.observe(only: innerKey) { [step] change in body(Self.shown(change, step)) }
+      return try base.observe(only: try inner(key)) { [step] change in body(Self.shown(change, step)) }
     } catch {
       throw step.translated(error)
     }
+  }
+
+  /// Calls `body` with every change behind, as the step shows it, with those of a batch at once.
+  public func observeBatches(
+    only key: Key?,
+    _ body: @escaping @Sendable (StorageChange<Key, Value>.Batch) -> Void
+  ) throws(StorageError) -> ObservationToken {
+    do throws(StorageError) {
+      return try base.observeBatches(only: try inner(key)) { [step] batch in
+        body(StorageChange.Batch(batch.changes.map { Self.shown($0, step) }, sequence: batch.sequence))
+      }
+    } catch {
+      throw step.translated(error)
+    }
+  }
+
+  private func inner(_ key: Key?) throws(StorageError) -> Base.Key? {
+    guard let key else { return nil }
+    return try step.inner(key)
   }
 
   private static func shown(

@@ -342,6 +342,14 @@ extension HybridStorage: ObservableStorage where Back: ObservableStorage {
   ) throws(StorageError) -> ObservationToken {
     try core.back.observe(only: key, body)
   }
+
+  /// Calls `body` with every change behind, with those of a batch at once; see ``ObservableStorage``.
+  public func observeBatches(
+    only key: Key?,
+    _ body: @escaping @Sendable (StorageChange<Key, Value>.Batch) -> Void
+  ) throws(StorageError) -> ObservationToken {
+    try core.back.observeBatches(only: key, body)
+  }
 }
 
 extension HybridStorage: ByteBacked where Back: ByteBacked {

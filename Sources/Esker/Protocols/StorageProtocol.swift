@@ -132,6 +132,28 @@ public protocol ObservableStorage<Key, Value>: ReadableStorage {
     only key: Key?,
     _ body: @escaping @Sendable (StorageChange<Key, Value>) -> Void
   ) throws(StorageError) -> ObservationToken
+
+  /// The same, with the changes that a batch or a transaction made at once; those that were not made by one come alone.
+  ///
+  /// Changes of a batch come together and in its order, and are all there or, if there is no room for them, all counted as missed.
+  /// Whoever begins to observe while a batch takes effect hears nothing of it, and finds all of it when it reads. A storage that has
+  /// no batches need not implement this: then each change comes alone.
+  ///
+  /// - Throws: What ``observe(only:_:)`` throws.
+  func observeBatches(
+    only key: Key?,
+    _ body: @escaping @Sendable (StorageChange<Key, Value>.Batch) -> Void
+  ) throws(StorageError) -> ObservationToken
+}
+
+extension ObservableStorage {
+  /// Calls `body` with each change alone, as ``observe(only:_:)`` reports it.
+  public func observeBatches(
+    only key: Key?,
+    _ body: @escaping @Sendable (StorageChange<Key, Value>.Batch) -> Void
+  ) throws(StorageError) -> ObservationToken {
+    try observe(only: key) { body(StorageChange.Batch([$0])) }
+  }
 }
 
 // MARK: Defaults

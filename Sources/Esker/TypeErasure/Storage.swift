@@ -127,6 +127,14 @@ extension Storage: EnumerableStorage, ClearableStorage, ObservableStorage {
   ) throws(StorageError) -> ObservationToken {
     try listing.observable.observe(only: key, body)
   }
+
+  /// Calls `body` with every change from now on, or with those of one key, with those of a batch at once; see ``ObservableStorage``.
+  public func observeBatches(
+    only key: Key?,
+    _ body: @escaping @Sendable (StorageChange<Key, Value>.Batch) -> Void
+  ) throws(StorageError) -> ObservationToken {
+    try listing.observable.observeBatches(only: key, body)
+  }
 }
 
 extension Storage: OrderedStorage where Key: OrderedStorageKey {

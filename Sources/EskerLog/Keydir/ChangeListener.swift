@@ -31,12 +31,21 @@ package protocol ChangeListener: AnyObject, Sendable {
   /// them.
   func receive(_ key: [UInt8]?, _ change: () -> KeyspaceChange)
 
+  /// What is received up to the next `endBatch` is what the batch whose last record has this number does to the keyspace. Nothing
+  /// if that changes nothing.
+  func beginBatch(_ sequence: UInt64)
+
+  /// The batch is complete, and visible under its number.
+  func endBatch()
+
   /// Called once after the last change, without the writer's lock: the store was closed, or the keyspace removed, and operations
   /// throw `error` from now on. The listener is released.
   func didEnd(_ error: StoreError)
 }
 
 extension ChangeListener {
+  package func beginBatch(_ sequence: UInt64) {}
+  package func endBatch() {}
   package func didEnd(_ error: StoreError) {}
 }
 
@@ -77,6 +86,14 @@ extension KeyspaceCore {
 
   func notifyEmptied() {
     for listener in watchers.listeners { listener.receive(nil) { .emptied } }
+  }
+
+  func notifyBeginOfBatch(_ sequence: UInt64) {
+    for listener in watchers.listeners { listener.beginBatch(sequence) }
+  }
+
+  func notifyEndOfBatch() {
+    for listener in watchers.listeners { listener.endBatch() }
   }
 
   private func isExpired(_ existing: CurrentRecord) -> Bool {

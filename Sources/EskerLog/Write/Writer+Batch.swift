@@ -35,11 +35,16 @@ extension Writer {
       var addresses: [(hash: UInt64, address: UInt64, size: Int)] = []
       addresses.reserveCapacity(batch.operations.count)
       let last = batch.operations.count - 1
+      var isWatched = false
       // Safety: keys and values lie in the batch's bytes, which are lent until both loops have ended and do not change. There is
       // room for all records together, and each one is appended once.
       try unsafe batch.bytes.withUnsafeBytesTyped { (bytes) throws(StoreError) in
-        unsafe notifyWatchers(of: batch, bytes) { core, key in unsafe core.notifyWillWrite(key) }
-        defer { unsafe notifyWatchers(of: batch, bytes) { core, key in unsafe core.notifyDidWrite(key, nil) } }
+        isWatched = unsafe notifyWatchers(of: batch, bytes) { core, key in unsafe core.notifyWillWrite(key) }
+        defer {
+          if isWatched {
+            _ = unsafe notifyWatchers(of: batch, bytes) { core, key in unsafe core.notifyDidWrite(key, nil) }
+          }
+        }
         for (position, operation) in batch.operations.enumerated() {
           let (key, value) = unsafe Self.parts(operation, of: bytes)
           let hash = unsafe operation.keyspace.incarnation.pointee.hash.hash(key)
@@ -47,6 +52,8 @@ extension Writer {
           let address = try unsafe append(&header, key, value, checksums[position], false, isOfBatch: true, &state)
           addresses.append((hash, address, header.size))
         }
+        // Nothing throws from here on, until the batch has ended.
+        if isWatched { notifyListeners(of: batch) { $0.notifyBeginOfBatch(state.nextSequence &- 1) } }
         for (position, operation) in batch.operations.enumerated() {
           let (key, value) = unsafe Self.parts(operation, of: bytes)
           let (hash, address, size) = addresses[position]
@@ -81,6 +88,7 @@ extension Writer {
       state.freeze()
       let sequence = state.nextSequence &- 1
       commits.publish(sequence)
+      if isWatched { notifyListeners(of: batch) { $0.notifyEndOfBatch() } }
       try checkTail(state)
       return .done(sequence)
     }
@@ -126,14 +134,28 @@ extension Writer {
     }
   }
 
+  /// Calls `notify` with each key of a watched keyspace; whether there are any.
   private func notifyWatchers(
     of batch: borrowing WriteBatch,
     _ bytes: UnsafeRawBufferPointer,
     _ notify: (KeyspaceCore, UnsafeRawBufferPointer) -> Void
-  ) {
+  ) -> Bool {
+    var isWatched = false
     // Safety: the caller lends the bytes, and a key is used only during the call.
     for operation in batch.operations where operation.keyspace.isWatched.load(ordering: .relaxed) {
+      isWatched = true
       unsafe notify(operation.keyspace, Self.parts(operation, of: bytes).key)
+    }
+    return isWatched
+  }
+
+  /// Calls `notify` with each watched keyspace that the batch writes to, perhaps more than once.
+  private func notifyListeners(of batch: borrowing WriteBatch, _ notify: (KeyspaceCore) -> Void) {
+    var last: KeyspaceCore?
+    for operation in batch.operations where operation.keyspace.isWatched.load(ordering: .relaxed) {
+      if operation.keyspace === last { continue }
+      last = operation.keyspace
+      notify(operation.keyspace)
     }
   }
 

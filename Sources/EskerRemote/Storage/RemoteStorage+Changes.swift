@@ -19,9 +19,9 @@ extension RemoteChange: Equatable where Key: Equatable {}
 extension RemoteStorage {
   /// What changes from now on, in the order in which it is reported; ends when the iteration does.
   ///
-  /// Changes carry keys only; read the value if you need it. At most 1,024 changes wait to be taken; if there are more, a
-  /// ``RemoteChange/doubtful`` follows them in place of the rest, and possibly another. A value that expires is reported when the server
-  /// removes it, which may be much later.
+  /// Changes carry keys only; read the value if you need it. Each comes alone: servers do not tell which were made together. At most
+  /// 1,024 changes wait to be taken; if there are more, a ``RemoteChange/doubtful`` follows them in place of the rest, and possibly
+  /// another. A value that expires is reported when the server removes it, which may be much later.
   public func changes() -> AsyncStream<RemoteChange<Key>> {
     let (stream, buffer) = ChangeBuffer<Key>.make()
     let (scope, keys, observers) = (view.scope, view.keys, view.tiers.observers)

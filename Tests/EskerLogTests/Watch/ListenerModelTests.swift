@@ -71,6 +71,7 @@ import Testing
           }
         }
       }
+      for space in Set(writes.map(\.3)) { #expect(mirrors[space].lastBatch == store.lastSequence.rawValue) }
     }
 
     /// Compares what was heard with what is there, once all that expired is taken out.
@@ -100,6 +101,38 @@ import Testing
       #expect(counts.puts > 200 && counts.removals > 30 && counts.expiries > 10 && counts.evictions == 0)
       try run.store.close()
     }
+  }
+
+  /// Whoever is told of a batch may go on behind its number.
+  @Test func aBatchEndsOnceItsNumberIsVisible() throws {
+    final class Ear: ChangeListener {
+      let heard = Guarded<[String]>([])
+      let visible: @Sendable () -> UInt64
+
+      init(_ visible: @escaping @Sendable () -> UInt64) { self.visible = visible }
+
+      func receive(_ key: [UInt8]?, _ change: () -> KeyspaceChange) { heard.withLock { $0.append("change") } }
+      func beginBatch(_ sequence: UInt64) { heard.withLock { $0.append("begin \(sequence)") } }
+      func endBatch() { heard.withLock { $0.append("end at \(visible())") } }
+    }
+    let store = try Machine().open()
+    let other = try store.keyspace("other")
+    let ears = [store.default, other].map { _ in Ear { [engine = store.engine] in engine.publishedSequence } }
+    for (space, ear) in zip([store.default, other], ears) { try space.addListener(ear) }
+    try store.put("alone", forKey: "a")
+    try store.write { (batch) throws(StoreError) in
+      try batch.put("1", forKey: "a")
+      try batch.put("2", forKey: "b")
+      try batch.put("3", forKey: "c", in: other)
+    }
+    try store.write { (batch) throws(StoreError) in try batch.put("1", forKey: "a") }
+    #expect(
+      ears[0].heard.withLock { $0 } == [
+        "change", "begin 4", "change", "change", "end at 4", "begin 5", "change", "end at 5",
+      ]
+    )
+    #expect(ears[1].heard.withLock { $0 } == ["begin 4", "change", "end at 4"])
+    try store.close()
   }
 
   @Test func whatIsHeardOfACacheIsWhatItHolds() throws {

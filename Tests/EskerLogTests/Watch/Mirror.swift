@@ -17,12 +17,33 @@ final class Mirror: ChangeListener {
     var contents: [[UInt8]: [UInt8]] = [:]
     var counts = Counts()
     var faults: [String] = []
+    var batch: UInt64?
+    var lastBatch: UInt64 = 0
   }
 
   private let state = Guarded(State())
 
   var contents: [[UInt8]: [UInt8]] { state.withLock { $0.contents } }
   var counts: Counts { state.withLock { $0.counts } }
+
+  /// The number of the last batch, which has ended.
+  var lastBatch: UInt64 { state.withLock { $0.lastBatch } }
+
+  func beginBatch(_ sequence: UInt64) {
+    state.withLock { state in
+      // The same may begin more than once.
+      if let batch = state.batch, batch != sequence { state.faults.append("batch \(sequence) begins within \(batch)") }
+      if sequence <= state.lastBatch { state.faults.append("batch \(sequence) after \(state.lastBatch)") }
+      state.batch = sequence
+    }
+  }
+
+  func endBatch() {
+    state.withLock { state in
+      state.lastBatch = state.batch ?? state.lastBatch
+      state.batch = nil
+    }
+  }
 
   /// Changes that did not take up where the one before left off.
   var faults: [String] { state.withLock { $0.faults } }

@@ -32,6 +32,8 @@ actor ActorCalls {
     #expect(try await space.async.metadata(forKey: name)?.length == 1)
     var changes = store.changes(since: SequenceNumber(rawValue: 0)).makeAsyncIterator()
     #expect(try await changes.next() != nil)
+    var batches = store.changes(since: SequenceNumber(rawValue: 0)).batches.makeAsyncIterator()
+    #expect(try await batches.next() != nil)
   }
 
   func writeBytes() async throws {
@@ -98,8 +100,10 @@ actor ActorCalls {
     let production = StorageRequest.Production(lifetime: .seconds(60))
     #expect(try await scores.async.value(forKey: "c", production) { 8 } == 8)
     var changes = try scores.changes().makeAsyncIterator()
+    var batches = try scores.batches().makeAsyncIterator()
     try await scores.async.set(2, forKey: "a")
     #expect(await changes.next(isolation: #isolation) != nil)
+    #expect(await batches.next(isolation: #isolation) != nil)
   }
 
   func writeValues() async throws {

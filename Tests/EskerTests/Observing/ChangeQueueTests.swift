@@ -10,7 +10,7 @@ import Testing
   /// Collects what an observer hears, missed changes as negative numbers.
   private func note(_ told: Queue.Notice, in heard: Collected<Int>) {
     switch told {
-    case .change(let number): heard.add(number)
+    case .changes(let numbers, _): numbers.forEach { heard.add($0) }
     case .missed(let count): heard.add(-count)
     case .ended: break
     }
@@ -132,6 +132,141 @@ import Testing
     #expect(heard.all == [0, half, half, -3])
     observation.cancel()
     gate.signal()
+  }
+
+  // MARK: Batches
+
+  private struct Heard: Equatable {
+    var numbers: [Int]
+    var batch: UInt64?
+  }
+
+  /// Collects what an observer of batches hears, missed changes as a negative number.
+  private func note(_ told: Queue.Notice, in heard: Collected<Heard>) {
+    switch told {
+    case .changes(let numbers, let batch): heard.add(Heard(numbers: numbers, batch: batch))
+    case .missed(let count): heard.add(Heard(numbers: [-count]))
+    case .ended: break
+    }
+  }
+
+  @Test func aBatchIsDeliveredAtOnceToThoseWhoTakeIt() throws {
+    let queue = Queue { _ in 0 }
+    let (all, ofA, ofC, single) = (Collected<Heard>(), Collected<Heard>(), Collected<Heard>(), Collected<Int>())
+    let observations = [
+      try queue.observe(nil, takesBatches: true, feed: { _ in }) { note($0, in: all) },
+      try queue.observe("a", takesBatches: true, feed: { _ in }) { note($0, in: ofA) },
+      try queue.observe("c", takesBatches: true, feed: { _ in }) { note($0, in: ofC) },
+      try queue.observe(nil, feed: { _ in }) { note($0, in: single) },
+    ]
+    queue.add("a") { 1 }
+    queue.beginBatch(7)
+    queue.add("a") { 2 }
+    // The thread has time to take it too early.
+    Thread.sleep(forTimeInterval: 0.05)
+    queue.add("b") { 3 }
+    queue.add("a") { 4 }
+    queue.endBatch()
+    // Two in succession are two.
+    queue.beginBatch(9)
+    queue.add("b") { 5 }
+    queue.endBatch()
+    // As does one that changes nothing.
+    queue.beginBatch(10)
+    queue.endBatch()
+    queue.add(nil) { 6 }
+    #expect(all.reach(4) && ofA.reach(3) && ofC.reach(1) && single.reach(6))
+    #expect(
+      all.all == [
+        Heard(numbers: [1]), Heard(numbers: [2, 3, 4], batch: 7), Heard(numbers: [5], batch: 9), Heard(numbers: [6]),
+      ]
+    )
+    #expect(ofA.all == [Heard(numbers: [1]), Heard(numbers: [2, 4], batch: 7), Heard(numbers: [6])])
+    #expect(ofC.all == [Heard(numbers: [6])])
+    #expect(single.all == [1, 2, 3, 4, 5, 6])
+    for observation in observations { observation.cancel() }
+  }
+
+  /// It would hear a part.
+  @Test func whoComesDuringABatchWaitsForItsEnd() async throws {
+    let queue = Queue { _ in 0 }
+    let (early, late) = (Collected<Heard>(), Collected<Heard>())
+    let first = try queue.observe("a", takesBatches: true, feed: { _ in }) { note($0, in: early) }
+    queue.beginBatch(2)
+    // Nobody observes it yet.
+    queue.add("b") {
+      Issue.record("made for nobody")
+      return 1
+    }
+    let registration = Task.detached {
+      try queue.observe(nil, takesBatches: true, feed: { _ in }) { note($0, in: late) }
+    }
+    try await Task.sleep(for: .milliseconds(50))
+    queue.add("a") { 2 }
+    queue.endBatch()
+    let second = try await registration.value
+    queue.add("b") { 3 }
+    #expect(early.reach(1) && late.reach(1))
+    #expect(early.all == [Heard(numbers: [2], batch: 2)])
+    #expect(late.all == [Heard(numbers: [3])])
+    first.cancel()
+    second.cancel()
+  }
+
+  @Test func aBatchIsQueuedWholeOrMissedWhole() throws {
+    let queue = Queue { $0 }
+    let gate = DispatchSemaphore(value: 0)
+    let (heard, single) = (Collected<Heard>(), Collected<Int>())
+    let observations = [
+      try queue.observe(nil, takesBatches: true, feed: { _ in }) {
+        note($0, in: heard)
+        gate.wait()
+      },
+      try queue.observe("b", feed: { _ in }) { note($0, in: single) },
+    ]
+    queue.add("a") { 0 }
+    #expect(heard.reach(1))
+    // There is room when it begins, though not for all of it, in numbers and in bytes.
+    queue.beginBatch(1)
+    queue.add("b") { Queue.byteCapacity }
+    for number in 0..<Queue.capacity { queue.add("b") { number } }
+    queue.endBatch()
+    // There is none any more.
+    queue.beginBatch(2)
+    for number in 0..<3 { queue.add("b") { number } }
+    queue.endBatch()
+    queue.add("b") { 1 }
+    for _ in 0..<4 { gate.signal() }
+    #expect(heard.reach(3) && single.reach(Queue.capacity + 2))
+    #expect(heard.all[1] == Heard(numbers: [Queue.byteCapacity] + Array(0..<Queue.capacity), batch: 1))
+    #expect(heard.all[2] == Heard(numbers: [-4]))
+    #expect(single.all.last == -4)
+    // There is again.
+    queue.beginBatch(3)
+    queue.add("b") { 5 }
+    queue.endBatch()
+    #expect(heard.reach(4))
+    #expect(heard.all[3] == Heard(numbers: [5], batch: 3))
+    for observation in observations { observation.cancel() }
+    gate.signal()
+  }
+
+  @Test func observersMayGoAndComeDuringABatch() throws {
+    let queue = Queue { _ in 0 }
+    let first = try queue.observe(nil, takesBatches: true, feed: { _ in }) { _ in Issue.record("nobody is there") }
+    queue.beginBatch(1)
+    queue.add("a") { 1 }
+    first.cancel()
+    queue.add("a") { 2 }
+    queue.endBatch()
+    let heard = Collected<Heard>()
+    let second = try queue.observe(nil, takesBatches: true, feed: { _ in }) { note($0, in: heard) }
+    queue.beginBatch(2)
+    queue.add("a") { 3 }
+    queue.endBatch()
+    #expect(heard.reach(1))
+    #expect(heard.all == [Heard(numbers: [3], batch: 2)])
+    second.cancel()
   }
 
   @Test func endOfAnObserverOrOfAChangeMayCallTheQueue() throws {
