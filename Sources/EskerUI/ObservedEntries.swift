@@ -10,9 +10,9 @@ public import Observation
 /// }
 /// ```
 ///
-/// For storages of which all entries fit into memory. The main actor never waits for a read; the storage is observed as long as the
-/// object lives. Keys are compared by `==`, unlike in the storage: of two texts that are equal but differ in their bytes, the last
-/// to change is shown.
+/// A batch or a transaction changes `values` once. For storages of which all entries fit into memory. The main actor never waits for a
+/// read; the storage is observed as long as the object lives. Keys are compared by `==`, unlike in the storage: of two texts that are
+/// equal but differ in their bytes, the last to change is shown.
 @MainActor @Observable
 public final class ObservedEntries<Key: Hashable & Sendable, Value: Sendable> {
   /// The values by their keys.
@@ -34,28 +34,37 @@ public final class ObservedEntries<Key: Hashable & Sendable, Value: Sendable> {
   public init(_ storage: some EnumerableStorage<Key, Value> & ObservableStorage<Key, Value>) {
     // First the changes, then the entries, so that none is missed in between.
     do throws(StorageError) {
-      let changes = try storage.changes()
+      let batches = try storage.batches()
       following.task = Task { [weak self] in
         let read = { () async throws(StorageError) in try await storage.async.entries(skippingUnreadable: true) }
         await self?.load(read)
-        for await change in changes {
-          switch change {
-          case .closed: break
-          // The values are not those that the change applies to.
-          case _ where self?.error != nil: await self?.load(read)
-          case .set(let key, _, let after): self?.values[key] = after
-          case .removed(let key, _), .expired(let key, _), .evicted(let key, _): self?.values[key] = nil
-          case .removedAll: self?.values = [:]
-          case .missed: await self?.load(read)
-          // Left out, as when the entries are read.
-          case .unreadable(let key, _): if let key { self?.values[key] = nil }
-          }
+        for await batch in batches {
+          guard let self else { return }
+          if error == nil, Self.apply(batch.changes, to: &values) { continue }
+          // The values are not those that the changes apply to.
+          await load(read)
         }
         if !Task.isCancelled { self?.error = reasonOfEnd(of: storage) }
       }
     } catch {
       self.error = error
     }
+  }
+
+  /// Applies what a batch has done, as one change of `values`; false if changes were missed.
+  private static func apply(_ changes: [StorageChange<Key, Value>], to values: inout [Key: Value]) -> Bool {
+    for change in changes {
+      switch change {
+      case .set(let key, _, let after): values[key] = after
+      case .removed(let key, _), .expired(let key, _), .evicted(let key, _): values[key] = nil
+      case .removedAll: values = [:]
+      // Left out, as when the entries are read.
+      case .unreadable(let key, _): if let key { values[key] = nil }
+      case .missed: return false
+      case .closed: break
+      }
+    }
+    return true
   }
 
   private func load(_ read: () async throws(StorageError) -> [(key: Key, entry: Entry<Value>)]) async {

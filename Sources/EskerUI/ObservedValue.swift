@@ -11,8 +11,8 @@ public import Observation
 /// ```
 ///
 /// The main actor never waits for a read: a value that is not in memory arrives a moment later. The storage is observed as long as
-/// the object lives. Changes are shown in their order. If changes were missed, or the value was removed or cannot be read, it is
-/// read again.
+/// the object lives. Changes are shown in their order, and of a batch its outcome, once. If changes were missed, or the value was
+/// removed or cannot be read, it is read again.
 @MainActor @Observable
 public final class ObservedValue<Value: Sendable> {
   /// The value; nil when there is none, when it could not be read, or before it was read.
@@ -28,18 +28,19 @@ public final class ObservedValue<Value: Sendable> {
   public init<Key: Sendable>(_ storage: some ObservableStorage<Key, Value>, forKey key: Key) {
     // First the changes, then the value, so that none is missed in between.
     do throws(StorageError) {
-      let changes = try storage.changes(forKey: key)
+      let batches = try storage.batches(forKey: key)
       // If memory fails, the read that follows says why. That is also the one that counts as a question to memory.
       if case .entry(let entry)? = try? storage.held(key, .again) { show(entry.value) }
       following.task = Task { [weak self] in
         let read = { () async throws(StorageError) in try await storage.async.value(forKey: key) }
         await self?.load(read)
-        for await change in changes {
-          switch change {
+        for await batch in batches {
+          // What a batch has done to the key last is what is there.
+          switch batch.changes.last {
           case .set(_, _, let after): self?.show(after)
           // The storage may have a default, or something else to show instead.
           case .removed, .removedAll, .expired, .evicted, .missed, .unreadable: await self?.load(read)
-          case .closed: break
+          case .closed, nil: break
           }
         }
         if !Task.isCancelled { self?.error = reasonOfEnd(of: storage) }

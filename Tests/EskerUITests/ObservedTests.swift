@@ -4,6 +4,29 @@ import Foundation
 import Observation
 import Testing
 
+/// How often something that `read` has read changes, from the beginning of its life on.
+@MainActor private final class ChangeCount {
+  private(set) var value = 0
+  private let read: @MainActor () -> Void
+
+  init(_ read: @escaping @MainActor () -> Void) {
+    self.read = read
+    track()
+  }
+
+  private func track() {
+    withObservationTracking {
+      read()
+    } onChange: { [weak self] in
+      // It changes on the main actor.
+      MainActor.assumeIsolated {
+        self?.value += 1
+        self?.track()
+      }
+    }
+  }
+}
+
 @Suite @MainActor struct ObservedTests {
   private func withStore(_ body: (LogStore) async throws -> Void) async throws {
     let directory = FileManager.default.temporaryDirectory.appendingPathComponent("esker-\(UUID().uuidString)")
@@ -65,6 +88,45 @@ import Testing
       }
       await comes { score.value == 1 }
     }
+  }
+
+  @Test func viewsAreToldOnceOfABatch() async throws {
+    try await withStore { store in
+      let scores = try store.storage("scores", of: Int.self)
+      try scores.set(1, forKey: "a")
+      let score = ObservedValue(scores, forKey: "a")
+      let all = ObservedEntries(scores)
+      await comes { score.isLoaded && all.isLoaded }
+      let ofScore = ChangeCount { _ = score.value }
+      try store.write { batch in
+        for number in 2..<5 { try batch.set(number, forKey: "a", in: scores) }
+      }
+      await comes { score.value == 4 && all.values == ["a": 4] }
+      #expect(ofScore.value == 1)
+      let ofAll = ChangeCount { _ = all.values }
+      try store.transaction { transaction in
+        try transaction.set(5, forKey: "b", in: scores)
+        try transaction.set(6, forKey: "c", in: scores)
+        try transaction.removeValue(forKey: "a", in: scores)
+      }
+      await comes { all.values == ["b": 5, "c": 6] }
+      #expect(ofAll.value == 1)
+      await comes { score.value == nil }
+      #expect(score.error == nil && all.error == nil)
+    }
+  }
+
+  @Test func aBatchIsAppliedAndWhatWasMissedOfOneIsReadAgain() async throws {
+    let storage = StagedStorage()
+    storage.replace(["a": 1])
+    let score = ObservedValue(storage, forKey: "a")
+    let all = ObservedEntries(storage)
+    await comes { score.isLoaded && all.isLoaded }
+    storage.replace(["a": 2, "b": 3])
+    storage.tell(StorageChange.Batch([.missed(2)]))
+    await comes { score.value == 2 && all.values == ["a": 2, "b": 3] }
+    storage.tell(StorageChange.Batch([.set(key: "a", before: 2, after: 4), .removed(key: "b", before: 3)]))
+    await comes { all.values == ["a": 4] }
   }
 
   @Test func entriesAreShownAndFollowed() async throws {

@@ -12,7 +12,7 @@ final class StagedStorage: EnumerableStorage, ObservableStorage, @unchecked Send
   private let lock = NSLock()
   private var content: [String: Int] = [:]
   private var refuses = false
-  private var observers: [Int: @Sendable (StorageChange<String, Int>) -> Void] = [:]
+  private var observers: [Int: @Sendable (StorageChange<String, Int>.Batch) -> Void] = [:]
   private var observed = 0
 
   /// Replaces what is there, of which nobody is notified.
@@ -22,8 +22,11 @@ final class StagedStorage: EnumerableStorage, ObservableStorage, @unchecked Send
   func refuse(_ refuses: Bool) { lock.withLock { self.refuses = refuses } }
 
   /// Notifies all observers.
-  func tell(_ change: StorageChange<String, Int>) {
-    for observer in lock.withLock({ observers.values }) { observer(change) }
+  func tell(_ change: StorageChange<String, Int>) { tell(StorageChange.Batch([change])) }
+
+  /// Notifies all observers.
+  func tell(_ batch: StorageChange<String, Int>.Batch) {
+    for observer in lock.withLock({ observers.values }) { observer(batch) }
   }
 
   var isObserved: Bool { lock.withLock { !observers.isEmpty } }
@@ -61,6 +64,13 @@ final class StagedStorage: EnumerableStorage, ObservableStorage, @unchecked Send
   func observe(
     only key: String?,
     _ body: @escaping @Sendable (StorageChange<String, Int>) -> Void
+  ) throws(StorageError) -> ObservationToken {
+    try observeBatches(only: key) { batch in for change in batch.changes { body(change) } }
+  }
+
+  func observeBatches(
+    only key: String?,
+    _ body: @escaping @Sendable (StorageChange<String, Int>.Batch) -> Void
   ) throws(StorageError) -> ObservationToken {
     let number = lock.withLock {
       observed += 1
