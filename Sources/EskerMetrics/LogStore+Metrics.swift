@@ -10,7 +10,7 @@
     ///
     /// | Kind | Names |
     /// |---|---|
-    /// | meters | `keys`, `live_bytes`, `dead_bytes`, `disk_bytes`, `pinned_bytes`, `segments`, `index_bytes`, `index_load`, `space_amplification`, `unsynced_writes`, `open_snapshots` |
+    /// | meters | `keys`, `live_bytes`, `dead_bytes`, `disk_bytes`, `pinned_bytes`, `segments`, `index_bytes`, `order_bytes`, `keyspace_keys` and `keyspace_bytes` (by `keyspace`), `index_load`, `space_amplification`, `unsynced_writes`, `open_snapshots` |
     /// | counters | `written_records`, `logged_bytes`, `written_bytes`, `syncs`, `merges`, `merged_bytes`, `evicted_records` |
     /// | timers | `put_duration`, `get_duration`, `sync_duration` |
     ///

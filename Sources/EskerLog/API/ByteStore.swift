@@ -5,7 +5,7 @@
 ///
 /// Every operation throws ``StoreError/closed`` once the store is closed. Every write may also throw ``StoreError/readOnly``,
 /// ``StoreError/keyTooLong(_:)``, ``StoreError/valueTooLong(_:)``, ``StoreError/noSpace(path:needed:)``,
-/// ``StoreError/capacityReached(path:capacity:needed:)``,
+/// ``StoreError/capacityReached(path:capacity:needed:)``, ``StoreError/keyspaceFull(keyspace:bytes:entries:)``,
 /// ``StoreError/syncFailed(errno:)`` and ``StoreError/failed(operation:path:errno:)``, and changes nothing when it throws
 /// one of these. After ``StoreError/outcomeUnknown(errno:)``, the write may or may not be there once the store is opened again.
 /// After ``StoreError/cancelled``, in the async form, it was written but is not known to be durable. See <doc:Errors>.

@@ -47,13 +47,18 @@ public struct Keyspace: ByteStore {
   /// - Throws: What ``setDefaultExpiry(_:)`` throws, and what a removal throws.
   /// - Complexity: O(1) if nothing has to go. Else O(what goes), and the first time after an opening O(entries of the store).
   public func setCapacity(_ capacity: Capacity) throws(StoreError) {
-    try core.engine.setBudget(KeyspaceBudget(capacity), of: core)
+    try core.engine.setBudget(KeyspaceBudget(capacity), of: core, evicts: true)
   }
 
   /// Sets the capacity that a program asks for as it opens the keyspace: nil keeps what there is, and a reader records nothing.
   package func use(_ capacity: Capacity?) throws(StoreError) {
-    guard let capacity, capacity != self.capacity, !store.isReadOnly else { return }
+    guard let capacity, !store.isReadOnly else { return }
     try setCapacity(capacity)
+  }
+
+  /// Records a capacity without evicting anything: what is more goes with the next write that would add to it.
+  package func record(_ capacity: Capacity) throws(StoreError) {
+    try core.engine.setBudget(KeyspaceBudget(capacity), of: core, evicts: false)
   }
 
   /// The form that keys have as bytes, such as `utf8` or `int64`, recorded by the first typed view; nil if there was none.

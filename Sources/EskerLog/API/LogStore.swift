@@ -166,7 +166,7 @@ public final class LogStore: ByteStore {
   }
 
   /// The keyspace called `name`, with the most that it may take: a cache in a store that is not. See ``Keyspace/setCapacity(_:)``, which
-  /// it does where the capacity is another one.
+  /// it does, but in a reader.
   ///
   /// - Throws: what ``keyspace(_:)`` and ``Keyspace/setCapacity(_:)`` throw.
   public func keyspace(_ name: String, capacity: Keyspace.Capacity) throws(StoreError) -> Keyspace {

@@ -111,16 +111,25 @@ extension Engine {
     keydir.keyspaces.noteChange(of: core)
   }
 
-  /// Sets what a keyspace may take, and evicts what is more than that.
-  func setBudget(_ budget: KeyspaceBudget, of core: KeyspaceCore) throws(StoreError) {
+  /// Sets what a keyspace may take.
+  ///
+  /// - Parameter evicts: Whether what is more than that goes at once, also if there was no change.
+  func setBudget(_ budget: KeyspaceBudget, of core: KeyspaceCore, evicts: Bool) throws(StoreError) {
     defer { env.deliverEvents() }
     try env.checkWritable()
     try core.checkPresent()
-    guard budget != core.budget else { return }
-    try catalog.setBudget(budget, of: core.id)
-    writer.withLock { _ in core.limit(to: budget, isEmpty: core.count == 0) }
-    try core.checkPresent()
-    keydir.keyspaces.noteChange(of: core)
+    if budget != core.budget {
+      let marks = core.newMarks(for: budget)
+      do throws(StoreError) { try catalog.setBudget(budget, of: core.id) } catch {
+        marks?.deallocate()
+        throw error
+      }
+      writer.withLock { _ in core.limit(to: budget, isEmpty: core.count == 0, marks) }
+      try core.checkPresent()
+      keydir.keyspaces.noteChange(of: core)
+    }
+    guard evicts else { return }
+    defer { wakeFeeds() }
     try makingRoom { () throws(StoreError) in try writer.evict(from: core, toAdd: 0, entries: 0) }
   }
 

@@ -150,7 +150,11 @@ extension Engine {
     var isAgain = false
     while true {
       if case .keyspaceFull(let name, let bytes, let entries) = failure {
-        defer { env.deliverEvents() }
+        defer {
+          env.deliverEvents()
+          wakeFeeds()
+        }
+        try env.checkWritable()
         guard let core = keydir.keyspaces[name] else { throw .keyspaceRemoved(name) }
         do throws(StoreError) { try writer.evict(from: core, toAdd: bytes, entries: entries) } catch {
           // For a tombstone, the store may have to make room.

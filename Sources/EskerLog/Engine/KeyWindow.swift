@@ -23,6 +23,8 @@ struct KeyWindow {
   fileprivate let index: HashIndex.Reader
   fileprivate let pin: EpochPin
   fileprivate var count = 0
+  /// Whether what is found counts as read, where something is evicted. Scans do not.
+  var notesReads = true
   /// A hash and a hint for each key. Accessed as memory: indexing a vector would copy all of it each time.
   private var words = SIMD64<UInt64>()
   /// Holds a decompressed value until the next one; freed with the window.
@@ -133,7 +135,7 @@ extension KeyspaceCore {
     let hash = window[hashOf: position]
     let hint = window[hintFor: position]
     if let record = unsafe keydir.record(at: hint, for: hash, key, window.incarnation.pointee.tag) {
-      noteRead(hash)
+      if window.notesReads { noteRead(hash) }
       return unsafe record.value
     }
     return try unsafe entryWithoutHint(of: key, hash, in: &window)?.value
@@ -148,7 +150,7 @@ extension KeyspaceCore {
     if position &+ KeyWindow.lead < window.count { pageInRest(position &+ KeyWindow.lead, of: &window) }
     let (hash, hint) = (window[hashOf: position], window[hintFor: position])
     if let record = unsafe keydir.record(at: hint, for: hash, key, window.incarnation.pointee.tag) {
-      noteRead(hash)
+      if window.notesReads { noteRead(hash) }
       return FoundEntry(record)
     }
     return try unsafe entryWithoutHint(of: key, hash, in: &window)
@@ -163,7 +165,7 @@ extension KeyspaceCore {
     if position &+ KeyWindow.lead < window.count { pageInRest(position &+ KeyWindow.lead, of: &window) }
     let (hash, hint) = (window[hashOf: position], window[hintFor: position])
     if unsafe keydir.record(at: hint, for: hash, key, window.incarnation.pointee.tag) != nil {
-      noteRead(hash)
+      if window.notesReads { noteRead(hash) }
       return true
     }
     return try unsafe metadata(key) != nil

@@ -80,6 +80,7 @@ extension KeyspaceCore {
       for start in stride(from: 0, to: keys.count, by: KeyWindow.capacity) {
         let loan = unsafe KeyLoan(keys, start..<min(start + KeyWindow.capacity, keys.count), bytes)
         var window = try openWindow()
+        window.notesReads = false
         defer { close(&window) }
         _ = unsafe loan.forEach { (_, key) throws(Never) in
           unsafe add(key, to: &window)

@@ -18,8 +18,14 @@ final class KeyClock: Sendable {
     var isGathering = false
     var isGathered: Bool
     var evicted = (entries: 0, bytes: 0)
+    var pledged = (bytes: 0, entries: 0)
 
     var count: Int { hashes.count - first }
+
+    mutating func forget() {
+      (hashes, first) = ([], 0)
+      isGathered = false
+    }
   }
 
   private let state: Guarded<State>
@@ -41,6 +47,16 @@ final class KeyClock: Sendable {
     }
   }
 
+  /// What entries are being evicted for: others leave that room alone, or a large write would be made room for in vain.
+  var pledged: (bytes: Int, entries: Int) { state.withLock { $0.pledged } }
+
+  func pledge(_ bytes: Int, _ entries: Int) {
+    state.withLock { state in
+      state.pledged.bytes += bytes
+      state.pledged.entries += entries
+    }
+  }
+
   /// Adds a key that the index gets.
   ///
   /// - Parameter count: The number of the keyspace's keys.
@@ -49,14 +65,15 @@ final class KeyClock: Sendable {
       guard state.isGathered || state.isGathering else { return }
       // Keys that come and go leave their hashes here. They are gathered anew when the next has to go.
       if state.isGathered, state.count > 2 * count + Self.slack {
-        state.hashes = []
-        state.first = 0
-        state.isGathered = false
+        state.forget()
         return
       }
       state.hashes.append(hash)
     }
   }
+
+  /// Forgets all keys: they are to be gathered anew.
+  func forget() { state.withLock { $0.forget() } }
 
   /// The next key to go; nil if there is none.
   func next() -> UInt64? {

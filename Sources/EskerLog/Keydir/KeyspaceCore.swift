@@ -61,8 +61,10 @@ public final class _KeyspaceCore: Sendable {
   /// Which keys were read lately, where something is evicted; 0 if nothing is. Marks stay allocated as long as this object, and those of
   /// the keydir longer.
   private let marks = Atomic<UInt>(0)
-  /// Safety: only `init`, `limit` under the writer's lock, and `deinit` touch it.
+  /// Safety: only `init`, `use` under the writer's lock, and `deinit` touch it.
   nonisolated(unsafe) private var ownMarks: [UnsafeMutablePointer<ReadMarks>] = unsafe []
+  /// The length in bytes of the marks in use.
+  private let marksLength = Atomic<Int>(0)
 
   /// Whether there are watchers or listeners. Relaxed: writers read it under the writer's lock, which it is changed under.
   let isWatched = Atomic<Bool>(false)
@@ -85,7 +87,7 @@ public final class _KeyspaceCore: Sendable {
     present = Atomic(0)
     begin(incarnation: row.incarnation)
     if let marks = keydir.readMarks { use(marks) }
-    if !engine.env.options.readOnly { limit(to: row.budget, isEmpty: false) }
+    if !engine.env.options.readOnly { limit(to: row.budget, isEmpty: false, newMarks(for: row.budget)) }
   }
 
   deinit {
@@ -140,9 +142,11 @@ public final class _KeyspaceCore: Sendable {
   @inline(__always)
   var byteCount: Int { recordBytes.load(ordering: .relaxed) }
 
-  /// Called under the writer's lock, as ``countEntries(_:)``.
+  /// Called under the writer's lock, as ``countEntries(_:)``. Never below 0, as lengths may be damaged.
   @inline(__always)
-  func countBytes(_ change: Int) { recordBytes.store(byteCount &+ change, ordering: .relaxed) }
+  func countBytes(_ change: Int) {
+    if change != 0 { recordBytes.store(max(0, byteCount &+ change), ordering: .relaxed) }
+  }
 
   /// Called under the writer's lock, or before any other thread has the store.
   func setCount(_ count: Int, byteCount: Int) {
@@ -191,8 +195,10 @@ public final class _KeyspaceCore: Sendable {
 
   /// Sets what the keyspace may take. Called under the writer's lock, or before any other thread has the store.
   ///
-  /// - Parameter isEmpty: Whether it is known to have no keys.
-  func limit(to budget: KeyspaceBudget, isEmpty: Bool) {
+  /// - Parameters:
+  ///   - isEmpty: Whether it is known to have no keys.
+  ///   - marks: What ``newMarks(for:)`` gave.
+  func limit(to budget: KeyspaceBudget, isEmpty: Bool, _ marks: ReadMarks?) {
     limits.withLock { limits in
       limits.budget = budget
       if budget == .unlimited {
@@ -202,10 +208,19 @@ public final class _KeyspaceCore: Sendable {
       }
     }
     keep(.ages, budget != .unlimited)
-    if budget != .unlimited, marks.load(ordering: .relaxed) == 0 { use(ReadMarks(capacity: budget.storeCapacity)) }
+    if let marks { use(marks) }
+  }
+
+  /// Marks for a keyspace of that budget; nil if those that there are will do. Takes no lock: there may be many.
+  func newMarks(for budget: KeyspaceBudget) -> ReadMarks? {
+    guard budget != .unlimited, keydir.readMarks == nil else { return nil }
+    let capacity = budget.storeCapacity
+    guard ReadMarks.length(for: capacity) > marksLength.load(ordering: .relaxed) else { return nil }
+    return ReadMarks(capacity: capacity)
   }
 
   private func use(_ marks: ReadMarks) {
+    marksLength.store(marks.byteCount, ordering: .relaxed)
     // Safety: initialized before it is published, with release ordering, and never changed again.
     let place = UnsafeMutablePointer<ReadMarks>.allocate(capacity: 1)
     unsafe place.initialize(to: marks)
@@ -247,14 +262,15 @@ public final class _KeyspaceCore: Sendable {
   /// The forms of keys and values that the manifest records.
   var forms: KeyspaceForms { recordedForms.withLock { $0 } }
 
-  /// Notes what a manifest records, which in a writer may be older than what is known; whether there are more forms now.
+  /// Notes what a manifest records, which in a writer may be older than what is known; whether that is news.
   func note(_ row: KeyspaceRow) -> Bool {
-    if engine.env.options.readOnly { limits.withLock { $0.budget = row.budget } }
+    let isOtherBudget = engine.env.options.readOnly && budget != row.budget
+    if isOtherBudget { limits.withLock { $0.budget = row.budget } }
     return recordedForms.withLock { known in
       let before = known
       known = known.completed(by: row.forms)
       return known != before
-    }
+    } || isOtherBudget
   }
 
   var defaultExpiry: Duration? {

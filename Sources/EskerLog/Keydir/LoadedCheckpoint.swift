@@ -175,6 +175,7 @@ struct LoadedCheckpoint {
         throw .mismatch("the checkpoint's keyspaces count more entries than it has")
       }
       entries = sum
+      guard keyspace.byteCount < 1 << 60 else { throw .mismatch("the checkpoint counts more bytes than there can be") }
     }
   }
 

@@ -29,6 +29,9 @@ struct ReadMarks {
     mask = UInt64(count * 64 - 1)
   }
 
+  /// The length in bytes.
+  var byteCount: Int { Int(mask + 1) / 8 }
+
   /// Frees the memory. The marks must no longer be in use.
   func deallocate() {
     unsafe words.deallocate()

@@ -58,7 +58,8 @@ extension LogRecord {
       address: segment.startUnits + (entry.offset >> 3),
       sequence: entry.sequence,
       size: size,
-      unpackedSize: segment.packing == 0 ? size : segment.storedRecord(at: Int(entry.offset))?.unpackedSize ?? size,
+      unpackedSize: segment.packing == 0 || entry.kind != .put
+        ? size : segment.storedRecord(at: Int(entry.offset))?.unpackedSize ?? size,
       kind: entry.kind,
       keyspace: entry.keyspace,
       expiry: entry.expires ? .min : .max

@@ -20,8 +20,8 @@ extension KeyspaceBudget {
   }
 
   /// The capacity in bytes of a store whose marks of what was read are enough for a keyspace of this budget: values of a few hundred
-  /// bytes, if only their number is known.
+  /// bytes, if only their number is known; at most 16 MiB of marks.
   var storeCapacity: Int {
-    Int(clamping: min(bytes, entries > 1 << 40 ? .max : entries * 256))
+    Int(min(bytes, entries > 1 << 40 ? .max : entries * 256, 8 << 30))
   }
 }

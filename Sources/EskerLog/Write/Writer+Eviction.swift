@@ -8,27 +8,41 @@ internal import EskerPlatform
 
 // Safety: what the index leads to stays mapped under the writer's lock.
 extension Writer {
-  /// Throws unless a keyspace of limited capacity can take what a write adds to it.
+  /// Throws unless a keyspace of limited capacity can take a record, if its condition holds.
   @inline(never)
   func checkBudget(
     of core: KeyspaceCore,
-    adding size: Int,
+    putting size: Int,
     _ hash: UInt64,
-    _ key: UnsafeRawBufferPointer
+    _ key: UnsafeRawBufferPointer,
+    _ condition: WriteCondition
   ) throws(StoreError) {
     var probe = keydir.writeProbe(hash)
     let existing = try unsafe keydir.findForWrite(hash, key, core.tag, &probe)
+    guard try holds(condition, existing) else { return }
     let entries = existing.address == 0 ? 1 : 0
     // A key that is written is in use.
     if entries == 0 { core.noteRead(hash) }
-    try checkBudget(of: core, adding: size - existing.unpackedSize, entries: entries)
+    try checkBudget(of: core, adding: size - existing.unpackedSize, entries: entries, writing: (size, 1))
   }
 
-  private func checkBudget(of core: KeyspaceCore, adding bytes: Int, entries: Int) throws(StoreError) {
-    guard bytes > 0 || entries > 0 else { return }
-    guard core.budget.holds(bytes: core.byteCount + bytes, entries: core.count + entries) else {
-      throw .keyspaceFull(keyspace: core.name, bytes: bytes, entries: entries)
+  /// - Parameter written: What is written in all, which has to fit whatever goes.
+  private func checkBudget(
+    of core: KeyspaceCore,
+    adding bytes: Int,
+    entries: Int,
+    writing written: (bytes: Int, entries: Int)
+  ) throws(StoreError) {
+    let budget = core.budget
+    guard budget.holds(bytes: written.bytes, entries: written.entries) else {
+      throw .keyspaceFull(keyspace: core.name, bytes: written.bytes, entries: written.entries)
     }
+    guard bytes > 0 || entries > 0 else { return }
+    // Room that another write is being made is not taken.
+    let pledged = core.keyClock?.pledged ?? (bytes: 0, entries: 0)
+    guard
+      budget.holds(bytes: core.byteCount + bytes + pledged.bytes, entries: core.count + entries + pledged.entries)
+    else { throw .keyspaceFull(keyspace: core.name, bytes: bytes, entries: entries) }
   }
 
   /// Throws unless keyspaces of limited capacity can take what a batch adds to them. Called under the lock.
@@ -71,7 +85,8 @@ extension Writer {
     for (core, keys) in changes.values {
       let bytes = keys.values.reduce(0) { $0 + $1.after - $1.before }
       let entries = keys.values.reduce(0) { $0 + ($1.isPut ? 1 : 0) - ($1.isThere ? 1 : 0) }
-      try checkBudget(of: core, adding: bytes, entries: entries)
+      let written = keys.values.reduce((bytes: 0, entries: 0)) { ($0.0 + $1.after, $0.1 + ($1.isPut ? 1 : 0)) }
+      try checkBudget(of: core, adding: bytes, entries: entries, writing: written)
     }
   }
 
@@ -83,7 +98,8 @@ extension Writer {
 
   /// Evicts from a keyspace until a write of so much fits; at once some more, so that the next writes find room.
   ///
-  /// - Throws: ``StoreError/keyspaceFull(keyspace:bytes:entries:)`` if that is more than the keyspace may have.
+  /// - Throws: ``StoreError/keyspaceFull(keyspace:bytes:entries:)`` if that is more than the keyspace may have, or if what is left cannot be
+  ///   evicted, since it cannot be read.
   func evict(from core: KeyspaceCore, toAdd bytes: Int, entries: Int) throws(StoreError) {
     var evicted = (entries: 0, bytes: 0)
     defer {
@@ -91,11 +107,24 @@ extension Writer {
     }
     // Each key is spared once, or keys that are read all the time would keep a writer for ever.
     var spares = Int.max
+    var gatherings = 0
     while let clock = core.keyClock {
       guard core.budget.holds(bytes: bytes, entries: entries) else {
         throw .keyspaceFull(keyspace: core.name, bytes: bytes, entries: entries)
       }
-      if !clock.isGathered { try gather(into: clock, of: core) }
+      if withLock({ _ in fits(bytes, entries, in: core, core.budget) }) {
+        // Perhaps only beside what is pledged to others.
+        if evicted.entries == 0, clock.pledged.entries > 0 { letOthersIn() }
+        return
+      }
+      clock.pledge(bytes, entries)
+      defer { clock.pledge(-bytes, -entries) }
+      if !clock.isGathered {
+        // All that could be found is gone, twice: what is left cannot be read, and its bytes are anybody's guess.
+        if gatherings == 2 { return try disregardBytes(of: core, toAdd: bytes, entries) }
+        gatherings += 1
+        try gather(into: clock, of: core)
+      }
       spares = min(spares, clock.count)
       let step = try writing(.removal) { (isAlone) throws(StoreError) in
         try evictSome(from: core, clock, toAdd: bytes, entries, &spares, isAlone)
@@ -106,7 +135,20 @@ extension Writer {
     }
   }
 
-  /// Evicts a few entries. It may be the last time if there is room, or nothing is left.
+  private func disregardBytes(of core: KeyspaceCore, toAdd bytes: Int, _ entries: Int) throws(StoreError) {
+    try withLock { (_) throws(StoreError) in
+      core.setCount(core.count, byteCount: 0)
+      guard fits(bytes, entries, in: core, core.budget) else {
+        throw .keyspaceFull(keyspace: core.name, bytes: bytes, entries: entries)
+      }
+    }
+  }
+
+  private func fits(_ bytes: Int, _ entries: Int, in core: KeyspaceCore, _ budget: KeyspaceBudget) -> Bool {
+    budget.holds(bytes: core.byteCount + bytes, entries: core.count + entries)
+  }
+
+  /// Evicts a few entries. It was the last time if there is room.
   private func evictSome(
     from core: KeyspaceCore,
     _ clock: KeyClock,
@@ -119,16 +161,13 @@ extension Writer {
       try env.checkWritable()
       try core.checkPresent()
       let budget = core.budget
-      func fits(_ budget: KeyspaceBudget) -> Bool {
-        budget.holds(bytes: core.byteCount + bytes, entries: core.count + entries)
-      }
       var evicted = (entries: 0, bytes: 0)
       for _ in 0..<Self.mostExamined {
-        if evicted.entries == Self.mostEvicted || fits(evicted.entries == 0 ? budget : budget.lowered) { break }
+        let target = evicted.entries == 0 ? budget : budget.lowered
+        if evicted.entries == Self.mostEvicted || fits(bytes, entries, in: core, target) { break }
         guard let hash = clock.next() else {
-          // All that could be found is gone. Bytes that still count are of records whose lengths could not be read.
-          if core.count == 0 { core.setCount(0, byteCount: 0) }
-          return .done((evicted.entries, evicted.bytes, true))
+          clock.forget()
+          break
         }
         if core.takeMark(hash), spares > 0 {
           spares -= 1
@@ -145,7 +184,7 @@ extension Writer {
         clock.countEvicted(bytes: size)
         evicted = (evicted.entries + 1, evicted.bytes + size)
       }
-      return .done((evicted.entries, evicted.bytes, fits(budget)))
+      return .done((evicted.entries, evicted.bytes, fits(bytes, entries, in: core, budget)))
     }
   }
 
@@ -156,13 +195,12 @@ extension Writer {
     var tombstoneSize: Int
   }
 
-  /// The present record of a keyspace's key with that hash; nil if there is none, or it cannot be read.
+  /// The present record of a keyspace's key with that hash; nil if there is none, or its key cannot be read. The value is not looked at.
   private func victim(_ hash: UInt64, of core: KeyspaceCore) -> Victim? {
     var probe = keydir.writeProbe(hash)
     while let address = probe.next() {
       guard let record = keydir.granules.place(of: address).flatMap({ StoredRecord(at: $0) }),
-        record.keyspace == core.tag,
-        record.headIsIntact, record.mayHave(hash, env.seed)
+        self.hash(of: record, core.tag) == hash
       else { continue }
       return Victim(
         record: record,
@@ -214,7 +252,8 @@ extension Writer {
       written = header.sequence
       commits.publish(header.sequence)
       try checkTail(state)
-      if isWatched { unsafe core.notifyLoss([UInt8](key), victim.existing, .eviction) }
+      let isGone = victim.existing.visibleVersion(at: time.now) == nil
+      if isWatched { unsafe core.notifyLoss([UInt8](key), victim.existing, isGone ? .expiry : .eviction) }
     }
     return victim.existing.unpackedSize
   }
@@ -238,8 +277,8 @@ extension Writer {
       withLock { _ in clock.endGathering(core.tag == tag ? hashes : []) }
     }
     do throws(StoreError) {
-      let isSmall = try withAddresses(of: core, tag) { (_, address, _) throws(StoreError) in
-        if let entry = entry(at: address, of: tag) { found?.append(entry) }
+      let isSmall = try withAddresses(of: core, tag) { (hash, address, _) throws(StoreError) in
+        if let entry = entry(at: address, hash & IndexEntry.partialHashMask, of: tag) { found?.append(entry) }
       }
       if isSmall { return }
       found = []
@@ -247,7 +286,7 @@ extension Writer {
       try forEachSlice { entries in
         for entry in entries { keydir.granules.prefetch(entry.address) }
         for entry in entries {
-          if let entry = self.entry(at: entry.address, of: tag) { found?.append(entry) }
+          if let entry = self.entry(at: entry.address, entry.partialHash, of: tag) { found?.append(entry) }
         }
       }
     } catch {
@@ -256,13 +295,24 @@ extension Writer {
     }
   }
 
-  private func entry(at address: UInt64, of tag: KeyspaceTag) -> (sequence: UInt64, hash: UInt64)? {
-    guard let record = keydir.granules.place(of: address).flatMap({ StoredRecord(at: $0) }), record.keyspace == tag,
-      record.headIsIntact
+  /// The hash of the key of a record that the index has for that part of a hash; nil if it is of another keyspace, or cannot be read.
+  private func entry(
+    at address: UInt64,
+    _ partialHash: UInt64,
+    of tag: KeyspaceTag
+  ) -> (sequence: UInt64, hash: UInt64)? {
+    guard let record = keydir.granules.place(of: address).flatMap({ StoredRecord(at: $0) }),
+      let hash = hash(of: record, tag), hash & IndexEntry.partialHashMask == partialHash
     else { return nil }
-    switch record {
-    case .plain(let view, _): return (record.sequence, view.keyHash)
-    case .packed(let entry, _): return (record.sequence, entry.keyHash(env.seed))
-    }
+    return (record.sequence, hash)
+  }
+
+  /// The hash of a record's key; nil if it says that it is of another keyspace.
+  ///
+  /// Compared with that in the index, it says whether keyspace and key are what was written: the checksum would read the value too.
+  private func hash(of record: StoredRecord, _ tag: KeyspaceTag) -> UInt64? {
+    guard record.keyspace == tag else { return nil }
+    let hash = KeyHash(seedLow: env.seed.low, seedHigh: env.seed.high, keyspace: tag)
+    return unsafe record.withKey { key in unsafe hash.hash(key) }
   }
 }

@@ -71,7 +71,7 @@ extension Writer {
         expiry: expiry,
         keyspace: incarnation.pointee.tag
       )
-      if core.isLimited { try unsafe checkBudget(of: core, adding: header.size, hash, key) }
+      if core.isLimited { try unsafe checkBudget(of: core, putting: header.size, hash, key, condition) }
       guard try hasRoom(for: header.size, isAlone: isAlone, &state) else { return .lacksSpace(header.size) }
       try keydir.reserve()
       let isWatched = core.isWatched.load(ordering: .relaxed)
@@ -196,7 +196,7 @@ extension Writer {
     }
   }
 
-  private func holds(_ condition: WriteCondition, _ existing: CurrentRecord) throws(StoreError) -> Bool {
+  func holds(_ condition: WriteCondition, _ existing: CurrentRecord) throws(StoreError) -> Bool {
     guard case .version(let expected) = condition else { return true }
     if let found = existing.damage { throw keydir.damage(at: existing.address, found, key: nil) }
     return existing.visibleVersion(at: time.now) == expected?.rawValue

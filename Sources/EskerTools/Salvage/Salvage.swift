@@ -312,7 +312,6 @@ struct Salvage {
     for row in source.manifest?.keyspaces ?? [] where !census.isRemoved(row.id) {
       let keyspace = try store.keyspace(row.name, recording: row.forms)
       if row.defaultExpiry >= 0 { try keyspace.setDefaultExpiry(.milliseconds(row.defaultExpiry)) }
-      try keyspace.use(Keyspace.Capacity(row.budget))
       keyspaces[row.id] = keyspace
     }
     let entries = census.takeEntries()
@@ -343,6 +342,10 @@ struct Salvage {
         try keyspace.put(value, forKey: entry.key, expiry: expiry, durability: .buffered)
       }
       report.entries += 1
+    }
+    // Last, so that nothing that was saved is evicted.
+    for row in source.manifest?.keyspaces ?? [] {
+      try keyspaces[row.id]?.record(Keyspace.Capacity(row.budget))
     }
     _ = progress(1)
   }

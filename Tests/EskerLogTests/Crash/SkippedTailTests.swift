@@ -24,6 +24,28 @@ import Testing
     return try store.contents()
   }
 
+  /// Once the manifest says of both where they begin, the other segment stands in front of the one at which the checkpoint says that reading
+  /// goes on.
+  @Test func whatStandsInFrontOfWhereACheckpointSaysIsRead() throws {
+    let bench = FaultBench()
+    let store = try bench.open { $0.merge.isAutomatic = false }
+    for number in 0..<5 { try store.put([UInt8(number)], forKey: "key \(number)") }
+    try store.probe.endTail()
+    store.probe.writeCheckpoint()
+    let skipped = try #require(store.probe.listed.last { $0.kind == .log })
+    try #require(skipped.firstSequence > store.lastSequence.rawValue && store.probe.checkpointID != 0)
+    try store.put(large, forKey: "large")
+    try store.put(large.prefix(30_000), forKey: "last")
+    try #require(store.probe.tail?.id == skipped.id)
+    try store.probe.writeManifest()
+    let listed = store.probe.listed.filter { $0.firstSequence > 5 }.sorted { $0.firstSequence < $1.firstSequence }
+    try #require(listed.count == 2 && listed[1].id == skipped.id && store.probe.checkpointID != 0)
+    let contents = try store.contents()
+    store.probe.kill()
+    try bench.killProcess()
+    try expectAll(contents, bench)
+  }
+
   private func expectAll(_ contents: [[UInt8]: [UInt8]], _ bench: FaultBench) throws {
     bench.forgetEvents()
     let reader = try bench.open(seed: 8) { $0.readOnly = true }

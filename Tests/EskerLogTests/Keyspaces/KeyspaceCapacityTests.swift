@@ -1,6 +1,7 @@
 import EskerFormat
 import EskerPlatform
 import EskerTestSupport
+import EskerTools
 import Synchronization
 import Testing
 
@@ -129,6 +130,97 @@ import Testing
     try checkCounts(cache, Keyspace.Capacity(bytes: 4096, entries: 10))
   }
 
+  /// Nor does an overwrite, or a batch of them, that would not fit into an empty keyspace.
+  @Test func anOverwriteThatCanNeverFitChangesNothing() throws {
+    let store = try Machine().open()
+    let cache = try store.keyspace("cache", capacity: .bytes(4096))
+    try cache.put([UInt8](repeating: 1, count: 3000), forKey: "key 1")
+    try cache.put([UInt8](repeating: 2, count: 900), forKey: "key 2")
+    let before = (store.lastSequence, try store.contents(of: cache))
+    #expect(throws: StoreError.self) { try cache.put([UInt8](repeating: 3, count: 4200), forKey: "key 1") }
+    #expect(throws: StoreError.self) { try cache.append([UInt8](repeating: 3, count: 1200), toKey: "key 1") }
+    #expect(throws: StoreError.self) {
+      try store.write { (batch) throws(StoreError) in
+        try batch.put([UInt8](repeating: 3, count: 3500), forKey: "key 1", in: cache)
+        try batch.put([UInt8](repeating: 3, count: 700), forKey: "key 2", in: cache)
+      }
+    }
+    #expect(try store.lastSequence == before.0 && store.contents(of: cache) == before.1)
+  }
+
+  @Test func aWriteWhoseConditionFailsEvictsNothing() throws {
+    let store = try Machine().open()
+    let cache = try store.keyspace("cache", capacity: .bytes(4096))
+    for number in 0..<4 { try cache.put([UInt8](repeating: 1, count: 900), forKey: Self.key(number)) }
+    let before = store.lastSequence
+    #expect(try cache.putIfAbsent([UInt8](repeating: 1, count: 2000), forKey: Self.key(0)) == nil)
+    #expect(try cache.putIfAbsent([UInt8](repeating: 1, count: 9000), forKey: Self.key(0)) == nil)
+    #expect(try store.lastSequence == before && cache.count() == 4)
+  }
+
+  @Test func whatARangeReadsIsNotSpared() throws {
+    let store = try Machine().open()
+    let cache = try store.keyspace("cache", capacity: .entries(50))
+    for number in 100..<150 { try cache.put("v", forKey: Self.key(number)) }
+    for number in 100..<105 { _ = try cache.get(Self.key(number)) }
+    #expect(try cache.keys().count == 50 && cache.entries().count == 50)
+    for number in 150..<180 { try cache.put("v", forKey: Self.key(number)) }
+    #expect(try keys(cache) == Set(100..<105).union(135..<180))
+  }
+
+  /// More marks are needed where more is kept.
+  @Test func aRaisedCapacityStillTellsWhatWasRead() throws {
+    let store = try Machine().open()
+    let cache = try store.keyspace("cache", capacity: .entries(10))
+    try cache.setCapacity(.entries(20_000))
+    for number in 0..<20_000 { try cache.put("v", forKey: Self.key(number)) }
+    for number in 0..<10_000 { _ = try cache.get(Self.key(number)) }
+    for number in 20_000..<29_000 { try cache.put("v", forKey: Self.key(number)) }
+    let left = try keys(cache)
+    // Several keys may share a mark.
+    #expect(left.intersection(0..<10_000).count > 8_500)
+    #expect(left.intersection(10_000..<19_000).count < 3_000)
+  }
+
+  /// Nothing is gathered for a capacity that is large enough.
+  @Test func aCapacityThatIsLargeEnoughReadsNothing() throws {
+    let store = try Machine().open()
+    let cache = try store.keyspace("cache")
+    for number in 0..<2000 { try cache.put("v", forKey: Self.key(number)) }
+    try cache.setCapacity(.entries(3000))
+    #expect(try #require(cache.core.keyClock).isGathered == false)
+    for number in 2000..<3000 { try cache.put("v", forKey: Self.key(number)) }
+    #expect(try #require(cache.core.keyClock).isGathered == false)
+    try cache.put("v", forKey: Self.key(3000))
+    #expect(try keys(cache).isDisjoint(with: 0..<1) && cache.count() <= 3000)
+  }
+
+  // MARK: Damage
+
+  /// What cannot be read is evicted by its key, or not at all. A write ends in either case.
+  @Test(arguments: [8, 35, 44, 60], [1, 2]) func damageEndsNoWrite(_ offset: Int, _ entries: Int) throws {
+    let machine = Machine()
+    let store = try machine.open()
+    let cache = try store.keyspace("cache", capacity: Keyspace.Capacity(bytes: 8192, entries: entries))
+    try cache.put([UInt8](repeating: 1, count: 2000), forKey: "a")
+    let tail = try #require(store.probe.tail)
+    let record = try #require(tail.offset(of: bytes("a") + [UInt8](repeating: 1, count: 2000))) - 40
+    tail.store(0xA5, at: record + offset)
+    for number in 0..<20 {
+      let isWritten = try fits { try cache.put([UInt8](repeating: 2, count: 3000), forKey: Self.key(number)) }
+      // The damaged one may have to stay.
+      #expect(isWritten || entries == 1)
+    }
+    #expect(try cache.count() <= entries)
+    // Written again, its key is as good as any.
+    _ = try fits { try cache.put([UInt8](repeating: 3, count: 7000), forKey: "a") }
+    for number in 0..<20 {
+      _ = try fits { try cache.put([UInt8](repeating: 2, count: 3000), forKey: Self.key(number)) }
+    }
+    #expect(try cache.count() <= entries)
+    store.probe.kill()
+  }
+
   @Test func aCapacityIsKeptAndCanChange() throws {
     let machine = Machine()
     var store = try machine.open()
@@ -243,7 +335,35 @@ import Testing
     try store.close()
   }
 
-  @Test func aBackupAndASalvageKeepTheCapacity() throws {
+  /// A salvage evicts nothing.
+  @Test func aSalvageKeepsTheCapacityAndAllThatIsThere() throws {
+    let machine = Machine()
+    let store = try machine.open()
+    let cache = try store.keyspace("cache")
+    for number in 0..<10 { try cache.put("v", forKey: Self.key(number)) }
+    try cache.record(.entries(3))
+    #expect(try cache.count() == 10)
+    try store.close()
+    let report = try LogStore.salvage(
+      from: machine.path,
+      to: "/new",
+      options: machine.options(),
+      host: machine.host
+    )
+    #expect(report.entries == 10)
+    let saved = try LogStore(at: "/new", options: machine.options(), host: machine.host)
+    let space = try saved.keyspace("cache")
+    #expect(try space.count() == 10 && space.capacity == .entries(3))
+    try space.put("v", forKey: Self.key(10))
+    #expect(try keys(space) == [8, 9, 10])
+    // Also what is asked for is more than there is.
+    try space.record(.entries(2))
+    try space.setCapacity(.entries(2))
+    #expect(try keys(space) == [9, 10])
+    try saved.close()
+  }
+
+  @Test func aBackupKeepsTheCapacity() throws {
     let machine = Machine()
     let store = try machine.open()
     let cache = try store.keyspace("cache", capacity: Keyspace.Capacity(bytes: 1 << 20, entries: 50))
@@ -256,6 +376,58 @@ import Testing
     try copied.put("v", forKey: Self.key(60))
     #expect(try keys(copied) == Set(11...60))
     try copy.close()
+  }
+
+  @Test func tasksThatFollowHearOfEvictions() async throws {
+    let store = try Machine().open()
+    let cache = try store.keyspace("cache")
+    for number in 0..<5 { try cache.put("v", forKey: Self.key(number)) }
+    let changes = store.changes(since: store.lastSequence).makeAsyncIterator()
+    let task = Task {
+      var changes = changes
+      return try await changes.next()
+    }
+    while !store.probe.isWriteAwaited { await Task.yield() }
+    try cache.setCapacity(.entries(4))
+    let change = try await task.value
+    #expect(change?.kind == .remove && change?.key == bytes(Self.key(0)))
+  }
+
+  /// With both, each holds.
+  @Test func aCapacityInAStoreThatHasOne() throws {
+    let machine = Machine()
+    let store = try machine.open { $0.capacity = 1 << 20 }
+    let cache = try store.keyspace("cache", capacity: .bytes(100_000))
+    for number in 0..<3000 {
+      try cache.put([UInt8](repeating: 1, count: number % 900), forKey: Self.key(number % 400))
+      try store.put([UInt8](repeating: 1, count: 600), forKey: Self.key(number))
+      if number % 3 == 0 { _ = try cache.get(Self.key(number % 50)) }
+      let figures = try #require(store.statistics.keyspaces["cache"])
+      #expect(figures.liveBytes <= 100_000 && store.statistics.bytesOnDisk <= 1 << 20)
+    }
+    try checkCounts(cache, .bytes(100_000))
+    try store.close()
+  }
+
+  /// A large value gets its room although small ones want it, too.
+  @Test func aLargeWriteIsNotStarved() throws {
+    let store = try Machine().open()
+    let cache = try store.keyspace("cache", capacity: .bytes(400_000))
+    let isDone = Atomic(false)
+    let errors = try onThreads(4) { thread in
+      if thread == 0 {
+        defer { isDone.store(true, ordering: .relaxed) }
+        for round in 0..<20 { try cache.put([UInt8](repeating: 1, count: 350_000), forKey: "large \(round)") }
+        return
+      }
+      var number = 0
+      while !isDone.load(ordering: .relaxed) {
+        number += 1
+        try cache.put([UInt8](repeating: 1, count: 500), forKey: Self.key(thread * 1_000_000 + number))
+      }
+    }
+    #expect(errors.isEmpty, "\(errors)")
+    try store.close()
   }
 
   // MARK: Histories
@@ -356,12 +528,6 @@ import Testing
       return (0..<Int.random(in: 0...most, using: &generator)).map { UInt8(truncatingIfNeeded: $0 / 16) }
     }
 
-    /// Whether a write is not more than the cache may take.
-    private static func fits(_ write: () throws -> Void) throws -> Bool {
-      do { try write() } catch StoreError.keyspaceFull { return false }
-      return true
-    }
-
     private mutating func step(_ store: inout LogStore) throws {
       let cache = try store.keyspace("cache")
       switch Int.random(in: 0..<44, using: &generator) {
@@ -406,7 +572,7 @@ import Testing
       case 11..<15:
         let writes = (0..<Int.random(in: 1...6, using: &generator)).map { _ in (key(), value(), generator.oneIn(5)) }
         trail.append("batch")
-        let isWritten = try Self.fits {
+        let isWritten = try fits {
           try store.write { (batch) throws(StoreError) in
             for (key, value, isRemoval) in writes {
               if isRemoval { try batch.remove(key, in: cache) } else { try batch.put(value, forKey: key, in: cache) }
@@ -432,7 +598,7 @@ import Testing
       default:
         let (key, value) = (key(), value())
         trail.append("put")
-        guard try Self.fits({ _ = try cache.put(value, forKey: key) }) else { return }
+        guard try fits({ _ = try cache.put(value, forKey: key) }) else { return }
         last[key] = value
       }
     }
@@ -474,4 +640,10 @@ import Testing
     try checkCounts(cache, limit)
     try store.close()
   }
+}
+
+/// Whether a write is not more than its keyspace may take.
+private func fits(_ write: () throws -> Void) throws -> Bool {
+  do { try write() } catch StoreError.keyspaceFull { return false }
+  return true
 }
