@@ -17,14 +17,8 @@
       switch self {
       case .opened(let report):
         (report.wasClean ? .info : .notice, report.wasClean ? "store opened" : "store recovered", report.metadata)
-      case .cut(let segment, let offset, let sequence, let discarded):
-        (
-          .warning, "log cut where a crash had left a hole",
-          [
-            "segment": "\(segment)", "offset": "\(offset)", "sequence": "\(sequence.rawValue)",
-            "discarded_segments": "\(discarded)",
-          ]
-        )
+      case .cut(let cut):
+        (.warning, "log cut where a crash had left a hole", cut.metadata)
       case .damaged(let location, let reason):
         (.error, "damage found", location.metadata.merging(["reason": "\(reason)"]) { $1 })
       case .segmentSealed(let id, let bytes, let records):
@@ -56,7 +50,17 @@
     fileprivate var metadata: Logger.Metadata {
       [
         "keys": "\(keys)", "index_source": "\(indexSource)", "replayed_records": "\(replayedRecords)",
-        "rewritten_records": "\(rewrittenRecords)", "duration": "\(duration)",
+        "rewritten_records": "\(rewrittenRecords)", "last_sync": "\(lastSync)",
+        "last_sequence": "\(lastSequence.rawValue)", "duration": "\(duration)",
+      ]
+    }
+  }
+
+  extension Report.Cut {
+    fileprivate var metadata: Logger.Metadata {
+      [
+        "segment": "\(segment)", "offset": "\(offset)", "sequence": "\(sequence.rawValue)", "records": "\(records)",
+        "bytes": "\(bytes)", "discarded_segments": "\(discardedSegments)",
       ]
     }
   }

@@ -150,6 +150,17 @@ import Testing
     #expect(try Manifest(decoding: golden.span.bytes) == Sample.manifest)
   }
 
+  @Test func historyIsGolden() throws {
+    let golden = bytes(hex: Golden.history)
+    let manifest = Sample.manifestWithHistory.encoded()
+    #expect(hex(manifest.suffix(golden.count)) == hex(golden))
+    // Nothing else but its length and what follows from that tells it from one without.
+    #expect(manifest.count == Sample.manifest.encoded().count + golden.count)
+    #expect(try Manifest(decoding: manifest.span.bytes) == Sample.manifestWithHistory)
+    #expect(try Manifest(decoding: manifest.span.bytes, forgetsHistory: true) == Sample.manifest)
+    #expect(try hex(bytesShown(under: "A history, byte by byte")) == hex(golden))
+  }
+
   @Test func checkpointIsGolden() throws {
     let golden =
       bytes(hex: Golden.checkpoint) + Array(repeating: 0, count: 3_932) + bytes(hex: Golden.checkpointChecksum)

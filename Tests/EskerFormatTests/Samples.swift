@@ -107,6 +107,39 @@ struct Sample: CustomTestStringConvertible, Sendable {
     return manifest
   }
 
+  /// What a creation and an opening after a crash have left.
+  static var history: [OpeningRow] {
+    var created = OpeningRow(kind: .created, time: 1_700_000_000_000)
+    created.duration = 1_300_000
+    var crashed = OpeningRow(kind: .afterCrash, time: 1_700_000_060_000)
+    crashed.index = .checkpointAndReplay
+    crashed.sync = .interrupted
+    crashed.duration = 2_500_000
+    crashed.lastSequence = 300
+    crashed.replayedRecords = 40
+    crashed.rewrittenRecords = 8
+    crashed.keys = 12
+    crashed.cut = .init(segment: 3, offset: 4_096, sequence: 301, records: 5, bytes: 640, segments: 1)
+    crashed.damageCount = 2
+    crashed.damage = [
+      .init(
+        segment: 3,
+        offset: 1_512,
+        length: 40,
+        records: 1,
+        file: "0000000000000003.segment",
+        reason: "record 7 is lost"
+      )
+    ]
+    return [created, crashed]
+  }
+
+  static var manifestWithHistory: Manifest {
+    var manifest = manifest
+    manifest.history = history
+    return manifest
+  }
+
   static let meta = CheckpointMeta(
     segments: [.init(id: 3, salt: 0x5a17_c0de, granule: 1, liveBytes: 1_000, liveRecords: 4)],
     keyspaces: [
@@ -158,6 +191,9 @@ struct Sample: CustomTestStringConvertible, Sendable {
       "\(try SegmentFooter(decoding: bytes)) \(try entries(of: bytes))"
     },
     Sample(name: "manifest", bytes: manifest.encoded()) { bytes throws(FormatError) in
+      "\(try Manifest(decoding: bytes))"
+    },
+    Sample(name: "manifest with history", bytes: manifestWithHistory.encoded()) { bytes throws(FormatError) in
       "\(try Manifest(decoding: bytes))"
     },
     Sample(name: "checkpoint header", bytes: checkpoint.encoded()) { bytes throws(FormatError) in

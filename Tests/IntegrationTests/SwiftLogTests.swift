@@ -64,8 +64,19 @@ import Testing
         ["operation": "merge", "error": "damage in /x at offset 64: checksum"]
       ),
       (
-        .cut(segment: 2, offset: 128, sequence: SequenceNumber(rawValue: 9), discardedSegments: 1), .warning,
-        ["segment": "2", "offset": "128", "sequence": "9", "discarded_segments": "1"]
+        .cut(
+          Report.Cut(
+            segment: 2,
+            offset: 128,
+            sequence: SequenceNumber(rawValue: 9),
+            records: 3,
+            bytes: 96,
+            discardedSegments: 1
+          )
+        ), .warning,
+        [
+          "segment": "2", "offset": "128", "sequence": "9", "records": "3", "bytes": "96", "discarded_segments": "1",
+        ]
       ),
       (
         .backgroundFailure(operation: "merge", .closed), .warning,

@@ -16,10 +16,11 @@ extension Manifest {
   /// The flag of manifests whose keyspaces have budgets. One without is as it was before there were any.
   private static let budgets: UInt32 = 1
 
-  /// The encoded manifest.
+  /// The encoded manifest, with its history.
   ///
   /// - Complexity: O(n) in segments and keyspaces.
   public func encoded() -> [UInt8] {
+    let history = History.encoded(history)
     var bytes = [UInt8](repeating: 0, count: Self.headerLength)
     bytes.reserveCapacity(Self.headerLength + Self.fixedLength + segments.count * SegmentRow.length)
     bytes.append(storeID.low)
@@ -37,7 +38,7 @@ extension Manifest {
     bytes.append(UInt32(keyspaces.count))
     bytes.append(nextKeyspaceID)
     bytes.append(UInt32(segments.count))
-    bytes.append(0 as UInt32)
+    bytes.append(UInt32(history.count))
     bytes.append(mergedThrough)
     settings.append(to: &bytes)
     for segment in segments { segment.append(to: &bytes) }
@@ -48,13 +49,15 @@ extension Manifest {
     bytes.store(UInt64(bytes.count - Self.headerLength), at: 24)
     bytes.store(bytes.checksum(of: Self.headerLength..<bytes.count), at: 32)
     Self.envelope.seal(&bytes)
+    bytes += history
     return bytes
   }
 
   /// Decodes the manifest at the start of a file; bytes after it are ignored.
   ///
+  /// - Parameter forgetsHistory: Whether to leave out the history, which may be damaged.
   /// - Complexity: O(n log n) in segments and keyspaces; allocates no more than a small multiple of the input.
-  public init(decoding file: RawSpan) throws(FormatError) {
+  public init(decoding file: RawSpan, forgetsHistory: Bool = false) throws(FormatError) {
     try Self.envelope.check(file)
     let payloadLength = file.u64(at: 24)
     guard payloadLength <= UInt64(file.byteCount - Self.headerLength) else {
@@ -75,7 +78,7 @@ extension Manifest {
       throw .damaged(reason: "its state is unknown", offset: 72)
     }
     self.state = state
-    for offset in [76, 140] { try bytes.requireZeros(in: offset..<(offset + 4)) }
+    try bytes.requireZeros(in: 76..<80)
     generation = try bytes.u64(at: 16, notAbove: FormatLimit.count, "its generation")
     durableSequence = try bytes.u64(at: 80, notAbove: RecordLayout.sequenceLimit, "the durable sequence number")
     nextSequence = try bytes.u64(at: 88, notAbove: RecordLayout.sequenceLimit, "the next sequence number")
@@ -89,6 +92,8 @@ extension Manifest {
     settings = try StoredSettings(decoding: bytes, at: 152)
     try decodeRows(bytes, keyspaceCount: Int(bytes.u32(at: 128)), segmentCount: Int(bytes.u32(at: 136)))
     try checkRows()
+    if forgetsHistory { return }
+    history = try History.rows(file, from: bytes.byteCount, length: Int(bytes.u32(at: 140)))
   }
 
   private mutating func decodeRows(_ bytes: RawSpan, keyspaceCount: Int, segmentCount: Int) throws(FormatError) {

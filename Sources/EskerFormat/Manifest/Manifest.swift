@@ -47,6 +47,8 @@ public struct Manifest: Hashable, Sendable {
   public var segments: [SegmentRow] = []
   /// The keyspaces; the default one is listed only if there is something to record about it.
   public var keyspaces: [KeyspaceRow] = []
+  /// What the last openings have found, oldest first.
+  public var history: [OpeningRow] = []
 
   /// The same without the segments that have made room since this was written.
   ///

@@ -12,9 +12,11 @@ extension ClosedStore {
   ///
   /// Nothing is evicted meanwhile: a capacity is recorded at the end, and takes effect with the next opening.
   ///
+  /// - Parameter losses: What could not be read, for the history of the new store.
   /// - Returns: The number of bytes by which the new store exceeds its capacity; 0 if it does not.
   package func makeRepaired(
     _ options: Options,
+    noting losses: [Report.Verification.Damage],
     _ fill: (LogStore) throws(StoreError) -> Void
   ) throws(StoreError) -> Int {
     var options = options
@@ -29,6 +31,7 @@ extension ClosedStore {
         store.engine.abandon()
         throw error
       }
+      store.engine.noteRepair(losses)
       try store.close()
       var excess = 0
       let settings = Options.Settings().changed(by: options)

@@ -64,6 +64,16 @@ package struct ClosedStore: Sendable {
     let reading = try ManifestFiles(directory: path, fileSystem: fileSystem).readBesideWriter(host.platform)
     return (try reading.newest?.withoutEvicted(in: path, fileSystem), reading.copies)
   }
+
+  /// What the manifest says of openings; see ``LogStore/history(at:)``.
+  func history() throws(StoreError) -> Report.History {
+    let reading = try ManifestFiles(directory: path, fileSystem: fileSystem).readBesideWriter(host.platform)
+    return Report.History(
+      reading.newest?.history ?? [],
+      isDamaged: reading.newest == nil || reading.lacksHistory,
+      in: path
+    )
+  }
 }
 
 /// The engine's rules and texts about damage, for other code that detects it.

@@ -53,6 +53,13 @@ final class Catalog: Sendable {
     var checkpoint: (id: UInt64, bytes: Int) = (0, 0)
     /// Files that no list contains: those that a merge is writing, and those that are about to be removed.
     var unlistedFiles: Set<String> = []
+    /// What openings have found before this one, and this one, if it is for writing.
+    var past: [OpeningRow]
+    var opening: OpeningRow?
+    /// Whether the past was lost to damage.
+    var lacksPast: Bool
+
+    var history: [OpeningRow] { (past + [opening].compactMap(\.self)).kept }
   }
 
   private struct ManifestState {
@@ -70,9 +77,17 @@ final class Catalog: Sendable {
     var after: UInt32
   }
 
-  /// - Parameter manifest: The manifest that was read.
+  /// - Parameters:
+  ///   - manifest: The manifest that was read.
+  ///   - lacksHistory: Whether its history was lost to damage.
   /// - Throws: When out of memory.
-  init(_ env: Environment, _ commits: CommitQueue, _ files: ManifestFiles, _ manifest: Manifest) throws(StoreError) {
+  init(
+    _ env: Environment,
+    _ commits: CommitQueue,
+    _ files: ManifestFiles,
+    _ manifest: Manifest,
+    lacksHistory: Bool
+  ) throws(StoreError) {
     guard let granules = GranuleTable() else {
       throw .failed(operation: "allocate memory for", path: env.path, errno: PlatformError.outOfMemory)
     }
@@ -83,7 +98,13 @@ final class Catalog: Sendable {
     nextSegmentID = Atomic(manifest.nextSegmentID)
     var manifest = manifest
     if !manifest.keyspaces.contains(where: { $0.id == 0 }) { manifest.keyspaces.append(KeyspaceRow(id: 0, name: "")) }
-    present = Guarded(Present(mergedThrough: manifest.mergedThrough, settings: manifest.settings), .segments)
+    let listed = Present(
+      mergedThrough: manifest.mergedThrough,
+      settings: manifest.settings,
+      past: manifest.history,
+      lacksPast: lacksHistory
+    )
+    present = Guarded(listed, .segments)
     edits = Guarded(ManifestState(files: files, manifest: manifest), .manifests)
     let bytes = FileName.manifests.reduce(0) { $0 + self.bytes(of: "\(env.path)/\($1)") }
     present.withLock { $0.manifestBytes = bytes }
@@ -372,6 +393,18 @@ final class Catalog: Sendable {
   /// names what it began.
   var lastReset: UInt64 { resets.withLock { $0.values.reduce(0) { max($0, $1.sequence) } } }
 
+  // MARK: History
+
+  /// What openings have found, this one included if it is for writing, and whether any of it was lost to damage.
+  var history: (rows: [OpeningRow], lacksPast: Bool) { present.withLock { ($0.history, $0.lacksPast) } }
+
+  /// Notes what this opening has found, for all manifests from now on. Of a read-only store there is nothing to note.
+  func note(_ opening: Report.Opening) {
+    if env.options.readOnly { return }
+    let row = OpeningRow(opening, in: env.path)
+    present.withLock { $0.opening = row }
+  }
+
   // MARK: The manifest
 
   /// The last manifest written or read. Waits for an edit in progress.
@@ -491,6 +524,7 @@ final class Catalog: Sendable {
       }
       manifest.keyspaces.removeAll { $0.tag.isRemoved }
     }
+    manifest.history = history.rows
   }
 
   #if DEBUG
@@ -524,7 +558,11 @@ final class Catalog: Sendable {
   func adopt(_ manifest: Manifest, without leaving: [Segment]) {
     edits.withLock { state in
       state.manifest = manifest
-      present.withLock { $0.settings = manifest.settings }
+      present.withLock { present in
+        present.settings = manifest.settings
+        present.past = manifest.history
+        present.lacksPast = present.lacksPast && manifest.history.isEmpty
+      }
       remove(leaving)
     }
   }

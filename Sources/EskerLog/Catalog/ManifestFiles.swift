@@ -32,6 +32,8 @@ final class ManifestFiles: @unchecked Sendable {
     var blank = 0
     /// Whether both copies are intact and the same.
     var isUnanimous = false
+    /// Whether no copy is intact, and the newest is so but for its history.
+    var lacksHistory = false
     /// Each copy, including missing ones.
     var copies: [Report.Manifest.Copy] = []
   }
@@ -54,6 +56,7 @@ final class ManifestFiles: @unchecked Sendable {
   func read() throws(StoreError) -> Reading {
     var reading = Reading()
     var generations: [UInt64] = []
+    var withoutHistory: [(position: Int, manifest: Manifest)] = []
     broken = nil
     for (position, path) in paths.enumerated() {
       let bytes = try translating { () throws(PlatformError) in try contents(of: path) }
@@ -73,7 +76,17 @@ final class ManifestFiles: @unchecked Sendable {
         broken = position
         reading.damage.append((path, error))
         reading.copies.append(.init(path: path, generation: nil, damage: error.words))
+        if let bytes, case .success(let manifest) = Self.decode(bytes, forgetsHistory: true) {
+          withoutHistory.append((position, manifest))
+        }
       }
+    }
+    // A store can do without its history. As long as one copy is intact, though, one with a damaged history counts as torn.
+    if reading.newest == nil, let newest = withoutHistory.max(by: { $0.manifest.generation < $1.manifest.generation }) {
+      reading.newest = newest.manifest
+      reading.lacksHistory = true
+      // As below: of two, the newer one is replaced first.
+      broken = withoutHistory.count == 2 ? newest.position : 1 - newest.position
     }
     reading.isUnanimous = generations.count == 2 && generations[0] == generations[1]
     // Of a writer that was killed before it had synced the newer one, only the older is certain to be there after a power failure.
@@ -89,10 +102,10 @@ final class ManifestFiles: @unchecked Sendable {
     return try file.bytes(in: 0..<min(file.status().size, 1 << 30))
   }
 
-  private static func decode(_ bytes: [UInt8]) -> Result<Manifest, FormatError> {
+  private static func decode(_ bytes: [UInt8], forgetsHistory: Bool = false) -> Result<Manifest, FormatError> {
     // Safety: the array outlives the decoding, which checks its length.
     do throws(FormatError) {
-      return .success(try Manifest(decoding: unsafe bytes.span.bytes))
+      return .success(try Manifest(decoding: unsafe bytes.span.bytes, forgetsHistory: forgetsHistory))
     } catch {
       return .failure(error)
     }

@@ -18,6 +18,8 @@ struct StoreDirectory {
     var files: ManifestFiles
     var manifest: Manifest
     var isNew = false
+    /// Whether the history of openings was lost to damage.
+    var lacksHistory = false
     /// Whether the manifest is certainly on disk, not only in the page cache.
     var isKnownDurable = false
     /// Damage that did not prevent the opening.
@@ -129,13 +131,16 @@ struct StoreDirectory {
     var result = Opened(session: session, files: files, manifest: manifest)
     result.isKnownDurable = reading.isUnanimous && session?.distrustsCache == false
     // The last edit of a cache may have synced one copy only, and a power failure torn the other.
-    let mayBeTorn = manifest.settings.capacity != 0 && manifest.state == .open
+    let mayBeTorn = manifest.settings.capacity != 0 && manifest.state == .open && !reading.lacksHistory
+    let remedy =
+      reading.lacksHistory ? "the history of openings begins anew" : "the other copy is intact and will replace it"
     result.damage = (mayBeTorn ? [] : reading.damage).map { path, error in
       guard case .damaged(let location, let reason) = StoreError(error, in: path, what: "a copy of the manifest") else {
         return .damaged(StoreError.Location(path: path), reason: "a copy of the manifest cannot be read")
       }
-      return .damaged(location, reason: "\(reason); the other copy is intact and will replace it")
+      return .damaged(location, reason: "\(reason); \(remedy)")
     }
+    result.lacksHistory = reading.lacksHistory
     // While a store is being created, the other copy is about to be written.
     if reading.found < FileName.manifests.count, try !isUnfinishedCreation(reading) {
       let reason = "one copy of the manifest is missing; the other copy is intact and will replace it"

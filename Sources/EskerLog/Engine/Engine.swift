@@ -49,7 +49,7 @@ final class Engine: @unchecked Sendable {
     )
     do throws(StoreError) {
       commits = CommitQueue(durable: manifest.durableSequence, env)
-      catalog = try Catalog(env, commits, opened.files, manifest)
+      catalog = try Catalog(env, commits, opened.files, manifest, lacksHistory: opened.lacksHistory)
       let checkpoint = LoadedCheckpoint.load(manifest, directory: path, host: host)
       if let damage = checkpoint.damage { opened.damage.append(damage) }
       keydir = try Keydir(catalog, loadedFrom: checkpoint.value)
@@ -111,6 +111,17 @@ final class Engine: @unchecked Sendable {
       // A full store can be opened, perhaps with a capacity that makes room; any later edit records the settings too.
       guard error.bytesLacking != nil else { throw error }
     }
+  }
+
+  /// Has the history say, instead of that the store was created, what it was made of: what was intact elsewhere.
+  func noteRepair(_ losses: [Report.Verification.Damage]) {
+    var report = Report.Opening(kind: .repaired, time: env.options.clock.now())
+    report.isComplete = true
+    report.lastSequence = SequenceNumber(rawValue: publishedSequence)
+    report.keys = keydir.keyspaces.count
+    report.damage = losses
+    report.damageCount = losses.count
+    catalog.note(report)
   }
 
   @usableFromInline var publishedSequence: UInt64 { commits.publishedSequence }

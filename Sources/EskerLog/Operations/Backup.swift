@@ -130,6 +130,15 @@ struct Backup {
     manifest.segments = plan.parts.map(\.row)
     manifest.keyspaces = snapshot.keyspaceRows
     manifest.nextKeyspaceID = snapshot.nextKeyspaceID
+    manifest.history = (catalog.history.rows + [row(of: snapshot)]).kept
     return manifest
+  }
+  /// What the copy's history says of its making.
+  private func row(of snapshot: Snapshot) -> OpeningRow {
+    var report = Report.Opening(kind: .copied, time: env.options.clock.now())
+    report.isComplete = true
+    report.lastSequence = snapshot.sequence
+    report.keys = snapshot.count
+    return OpeningRow(report, in: env.path)
   }
 }

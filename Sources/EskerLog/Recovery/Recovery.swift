@@ -42,15 +42,11 @@ extension Recovery {
     let highestID = names.compactMap { FileName.segmentID($0) }.max() ?? 0
     catalog.passSegmentIDs(through: highestID)
     try openSegments(manifest, &damage)
-    var report = Report.Opening(
-      wasClean: manifest.state == .clean,
-      indexSource: .empty,
-      replayedRecords: 0,
-      rewrittenRecords: 0,
-      keys: 0,
-      duration: .zero
-    )
-    var events: [StoreEvent] = []
+    let kind: Report.Opening.Kind = opened.isNew ? .created : manifest.state == .clean ? .clean : .afterCrash
+    var report = Report.Opening(kind: kind, time: env.options.clock.now())
+    if let session = env.session, session.distrustsCache {
+      report.lastSync = session.knowsOfFailure ? .failed : .interrupted
+    }
     if manifest.state == .clean, let checkpoint = keydir.loadedCheckpoint,
       checkpoint.header.sequence == manifest.durableSequence
     {
@@ -60,7 +56,7 @@ extension Recovery {
       report.indexSource = .checkpoint
     } else if !catalog.segments.isEmpty {
       let before = replacements
-      events = try replayLog(manifest, &report, &damage)
+      try replayLog(manifest, &report, &damage)
       if before != replacements { throw .overtaken(at: env.path) }
     } else {
       settle(manifest, published: Self.lastSequence(withoutLog: manifest))
@@ -68,16 +64,29 @@ extension Recovery {
     }
     try requirePossibleLog()
     if !env.options.readOnly { catalog.removeStrays(names, manifest, isDurable: opened.isKnownDurable) }
-    report.keys = keydir.keyspaces.count
     report.duration = .nanoseconds(Int64(clamping: env.platform.clock.monotonicNanoseconds() &- start))
-    for event in damage + findings.map(\.event) { env.emit(event) }
-    findings =
+    report.isComplete = true
+    note(&report, damage)
+    for damage in report.damage { env.emit(damage.event) }
+    findings = report.damage.filter { $0.location.segment != nil }
+    if let cut = report.cut { env.emit(.cut(cut)) }
+    env.emit(.opened(report))
+  }
+
+  /// Notes what is known so far, for the history that the next edit of the manifest writes.
+  ///
+  /// The edit that makes a cut take effect, whichever that is, so says in the same moment what was cut off; until then, another opening
+  /// would find the same again.
+  private func note(_ report: inout Report.Opening, _ damage: [StoreEvent]) {
+    report.damage =
       damage.compactMap { event in
-        guard case .damaged(let location, let reason) = event, location.segment != nil else { return nil }
+        guard case .damaged(let location, let reason) = event else { return nil }
         return .init(location: location, length: 0, reason: reason)
       } + findings
-    for event in events { env.emit(event) }
-    env.emit(.opened(report))
+    report.damageCount = report.damage.count
+    report.keys = keydir.keyspaces.count
+    report.lastSequence = SequenceNumber(rawValue: commits.publishedSequence)
+    catalog.note(report)
   }
 
   /// The number of the last write if the whole log was merged away. Exact after a clean close; otherwise it may include
@@ -148,7 +157,7 @@ extension Recovery {
     _ manifest: Manifest,
     _ report: inout Report.Opening,
     _ damage: inout [StoreEvent]
-  ) throws(StoreError) -> [StoreEvent] {
+  ) throws(StoreError) {
     let all = catalog.segments
     let list = all.filter { $0.kind == .log }
     let starts = ListedStarts(manifest)
@@ -190,8 +199,8 @@ extension Recovery {
     if !keydir.isDamaged { try keydir.checkWhole() }
     findings = scanner.damage
     report.replayedRecords = scanner.replayed + merged.count
-    if env.options.readOnly { return concludeReading(manifest, list, scanner) }
-    return try conclude(manifest, scanner, &report)
+    if env.options.readOnly { return concludeReading(manifest, list, scanner, &report) }
+    try conclude(manifest, scanner, &report, damage)
   }
 
   /// Notes how far a read-only store has read. It cuts nothing off, and drops no segment that may be the one that a writer is writing,
@@ -199,8 +208,9 @@ extension Recovery {
   private mutating func concludeReading(
     _ manifest: Manifest,
     _ log: [Segment],
-    _ scanner: borrowing LogScanner
-  ) -> [StoreEvent] {
+    _ scanner: borrowing LogScanner,
+    _ report: inout Report.Opening
+  ) {
     // What is durable and not in the log was merged away.
     let published = scanner.cut == nil ? max(scanner.expected &- 1, manifest.durableSequence) : scanner.expected &- 1
     commits.begin(published: published, durable: min(max(manifest.durableSequence, scanner.durable), published))
@@ -210,15 +220,14 @@ extension Recovery {
     self.place = place
     catalog.renewMissed()
     // A batch without an end may be one that is being written.
-    guard let cut = scanner.cut, cut.isFinal else { return [] }
+    guard let cut = scanner.cut, cut.isFinal else { return }
     let behind = log.drop { $0 !== cut.segment }.dropFirst(cut.offset > SegmentHeader.length ? 1 : 0)
     let hidden = log.drop { $0 !== cut.segment }.dropFirst().count { $0.firstNumber != nil }
+    if cut.isHole, scanner.highest > published { report.cut = Self.describe(cut, in: log, scanner, discarding: hidden) }
     // As the next opening for writing drops them. Nothing was read of them, and of what they hold anything may be missing.
     let dropped = behind.filter(\.isSettled)
     catalog.remove(dropped)
     for segment in dropped { catalog.uninstall(segment) }
-    guard cut.isHole, scanner.highest > published else { return [] }
-    return [Self.cut(cut, behind: published, discarding: hidden)]
   }
 
   /// Determines where a read-only store continues if it was closed, or its log was not read.
@@ -238,14 +247,14 @@ extension Recovery {
   private func conclude(
     _ manifest: Manifest,
     _ scanner: borrowing LogScanner,
-    _ report: inout Report.Opening
-  ) throws(StoreError) -> [StoreEvent] {
+    _ report: inout Report.Opening,
+    _ damage: [StoreEvent]
+  ) throws(StoreError) {
     // What is durable and not in the log was merged away.
     let published = scanner.cut == nil ? max(scanner.expected &- 1, manifest.durableSequence) : scanner.expected &- 1
     let isClean = manifest.state == .clean && scanner.cut == nil
     if isClean {
-      settle(manifest, published: max(published, manifest.durableSequence))
-      return []
+      return settle(manifest, published: max(published, manifest.durableSequence))
     }
     let list = catalog.segments
     var kept = list.filter { $0.kind != .log }
@@ -257,6 +266,10 @@ extension Recovery {
       let isEmpty = segment.firstSequence == 0 || end.map { !$0.hasRecords && !$0.lacksRecords } ?? false
       if isBehindCut || isEmpty { dropped.append(segment) } else { kept.append(segment) }
       isBehindCut = isBehindCut || scanner.cut.map { $0.segment === segment } ?? false
+    }
+    if let cut = scanner.cut, scanner.highest > published {
+      let discarded = dropped.count { $0.firstSequence != 0 }
+      report.cut = Self.describe(cut, in: list.filter { $0.kind == .log }, scanner, discarding: discarded)
     }
     for segment in kept {
       let end = scanner.correctedEnd(of: segment)
@@ -271,25 +284,43 @@ extension Recovery {
     catalog.remove(dropped)
     // Before anything is created: a new segment may reuse their addresses.
     for segment in dropped { catalog.uninstall(segment) }
-    var events: [StoreEvent] = []
     catalog.discardLater(dropped.map(\.path))
+    note(&report, damage)
     report.rewrittenRecords = try rewriteUnsynced(durable: durable, published: published)
     let known = commits.durableSequence
     for segment in catalog.segments where segment.lastSequence > known {
       commits.add(segment)
     }
-    if let cut = scanner.cut, scanner.highest > published {
-      let discarded = dropped.count { $0.firstSequence != 0 }
-      events.append(Self.cut(cut, behind: published, discarding: discarded))
-    }
-    return events
   }
 
-  private static func cut(_ cut: LogScanner.Cut, behind published: UInt64, discarding discarded: Int) -> StoreEvent {
-    .cut(
+  /// What is known of a cut, before the segments get their ends.
+  ///
+  /// - Parameter log: The segments in the order of history.
+  private static func describe(
+    _ cut: LogScanner.Cut,
+    in log: [Segment],
+    _ scanner: borrowing LogScanner,
+    discarding discarded: Int
+  ) -> Report.Cut {
+    var bytes = 0
+    var start = cut.offset
+    for segment in log.drop(while: { $0 !== cut.segment }) {
+      var end = start
+      var records = RecordCursor(segment, from: start, to: segment.readableEnd)
+      records.seek()
+      while let (offset, header) = records.next() {
+        if header.kind != .seal { end = offset + header.size }
+        records.seek()
+      }
+      bytes += end - start
+      start = SegmentHeader.length
+    }
+    return Report.Cut(
       segment: cut.segment.id,
       offset: cut.offset,
-      sequence: SequenceNumber(rawValue: published &+ 1),
+      sequence: SequenceNumber(rawValue: scanner.expected),
+      records: Int(clamping: scanner.highest &- (scanner.expected &- 1)),
+      bytes: bytes,
       discardedSegments: discarded
     )
   }

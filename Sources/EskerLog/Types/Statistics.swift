@@ -127,6 +127,13 @@ extension Report {
       /// Of how many it is not known whether they are current, since the opening had to make the index without them. All others
       /// were replaced or removed: nobody needs them any more.
       public var unknown = 0
+
+      package init(location: StoreError.Location, length: Int, reason: String, records: Int = 0) {
+        self.location = location
+        self.length = length
+        self.reason = reason
+        self.records = records
+      }
     }
 
     /// The number of files read.

@@ -7,9 +7,9 @@
 public enum StoreEvent: Sendable, Hashable {
   /// The store is open.
   case opened(Report.Opening)
-  /// The log was cut at a hole that a crash had left: records from `sequence` on had never become durable and are lost. A
+  /// The log was cut at a hole that a crash had left: records from ``Report/Cut/sequence`` on had never become durable and are lost. A
   /// read-only store skips them, and leaves the files as they are.
-  case cut(segment: UInt64, offset: Int, sequence: SequenceNumber, discardedSegments: Int)
+  case cut(Report.Cut)
   /// Damage was found. Everything else stays readable.
   case damaged(StoreError.Location, reason: String)
   /// A segment takes no more records and is durable.
@@ -33,37 +33,6 @@ public enum StoreEvent: Sendable, Hashable {
   case clockJumped(forward: Duration)
   /// The store is closed.
   case closed
-}
-
-extension Report {
-  /// The state in which a store was found when it was opened, and what was needed to restore it.
-  public struct Opening: Sendable, Hashable {
-    /// Where the index came from.
-    public enum IndexSource: Sendable, Hashable {
-      /// The store is new or empty.
-      case empty
-      /// The checkpoint of a clean close, unchanged.
-      case checkpoint
-      /// A checkpoint, and a replay of the log written since: after a crash, or after a close that wrote no new checkpoint
-      /// because little had been logged behind the last one.
-      case checkpointAndReplay
-      /// All segments, read from the start.
-      case segments
-    }
-
-    /// True if the last writer closed the store.
-    public var wasClean: Bool
-    /// Where the index came from.
-    public var indexSource: IndexSource
-    /// The number of records replayed from the log.
-    public var replayedRecords: Int
-    /// The number of records in the unsynced tail that were rewritten because a sync of them may have failed.
-    public var rewrittenRecords: Int
-    /// The number of keys in the store.
-    public var keys: Int
-    /// How long the opening took.
-    public var duration: Duration
-  }
 }
 
 extension Report.Verification.Damage {

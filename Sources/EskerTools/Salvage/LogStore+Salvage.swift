@@ -45,7 +45,15 @@ extension LogStore {
     try target.checkRoomForRepair()
     try salvage.read { progress?($0 / 2) ?? true }
     let settings = salvage.source.manifest.map { Options.Settings($0.settings) }
-    let excess = try target.makeRepaired(settings.map { options.completed(by: $0) } ?? options) {
+    let losses = salvage.report.losses.map { loss in
+      Report.Verification.Damage(
+        location: loss.location,
+        length: loss.length,
+        reason: loss.reason,
+        records: loss.records
+      )
+    }
+    let excess = try target.makeRepaired(settings.map { options.completed(by: $0) } ?? options, noting: losses) {
       (store) throws(StoreError) in
       try salvage.write(to: store) { progress?(0.5 + $0 / 2) ?? true }
     }

@@ -67,6 +67,11 @@ final class FaultBench: @unchecked Sendable {
     }
   }
 
+  /// The last cut that was reported.
+  var cut: Report.Cut? {
+    reported.compactMap { if case .cut(let cut) = $0 { cut } else { nil } }.last
+  }
+
   var names: [String] { get throws { try disk.list(path).sorted() } }
 
   // MARK: Bytes on the disk

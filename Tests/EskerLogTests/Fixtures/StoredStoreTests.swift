@@ -65,6 +65,8 @@ import Testing
     #expect(log.opening?.indexSource == .segments)
     #expect(try store.verify().isClean)
     #expect(log.damage.isEmpty, "\(log.damageReasons)")
+    // It knows nothing of a history.
+    #expect(store.history.openings.count == (readOnly ? 0 : 1) && !store.history.isDamaged)
     if readOnly { return try store.close() }
     // From here on it is one of this version.
     try store.put("v", forKey: "more")

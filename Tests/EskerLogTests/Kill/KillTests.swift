@@ -36,8 +36,8 @@ import Testing
         case .opened(let found): report.withLock { $0 = found }
         case .damaged(let location, _) where location.path.contains("manifest"): break
         // A batch or a record that was killed half-way is cut off; nothing else may be.
-        case .cut(_, _, let sequence, _):
-          if let objection = logged.objection(toCuttingFrom: sequence.rawValue) {
+        case .cut(let cut):
+          if let objection = logged.objection(toCuttingFrom: cut.sequence.rawValue) {
             Issue.record("round \(round): \(event), but \(objection)")
           }
         case .damaged: Issue.record("round \(round): \(event)")

@@ -9,6 +9,11 @@ enum FileRepair {
     let end = 40 + Int(bytes.number(UInt64.self, at: 24))
     bytes.store(bytes.checksum(of: 40..<end), at: 32)
     bytes.store(bytes.checksum(of: 0..<36), at: 36)
+    // The history is behind the payload, which has its length.
+    guard end >= 144, case let length = Int(bytes.number(UInt32.self, at: 140)), length >= 4,
+      length <= bytes.count - end
+    else { return }
+    bytes.store(bytes.checksum(of: end..<end + length - 4), at: end + length - 4)
   }
 
   /// The pages, their table, the rest, and the header over all of these.

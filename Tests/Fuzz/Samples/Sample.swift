@@ -24,6 +24,17 @@ enum Sample {
     return builder.encoded()
   }
 
+  /// What an opening after a crash has left, with damage.
+  static var manifestWithHistory: Manifest {
+    var row = OpeningRow(kind: .afterCrash, time: 1_700_000_000_000)
+    row.cut = .init(segment: 3, offset: 4_096, sequence: 301, records: 5, bytes: 640, segments: 1)
+    row.damageCount = 1
+    row.damage = [.init(segment: 3, offset: 1_512, length: 40, records: 1, file: "3.segment", reason: "record 7")]
+    var manifest = Manifest(storeID: storeID, seed: seed)
+    manifest.history = [OpeningRow(kind: .created, time: 1), row]
+    return manifest
+  }
+
   static var statistics: StatisticsImage {
     var image = StatisticsImage(storeID: storeID)
     image.processID = 4711

@@ -9,10 +9,18 @@ extension FuzzTarget {
     longest: 2048,
     repair: { FileRepair.manifest(&$0) },
     samples: {
-      ["golden": bytes(hex: Golden.manifest), "empty": Manifest(storeID: Sample.storeID, seed: Sample.seed).encoded()]
+      [
+        "golden": bytes(hex: Golden.manifest),
+        "empty": Manifest(storeID: Sample.storeID, seed: Sample.seed).encoded(),
+        "history": Sample.manifestWithHistory.encoded(),
+      ]
     },
     run: { input in
-      guard let manifest = try? Manifest(decoding: input.bytes) else { return }
+      guard let manifest = try? Manifest(decoding: input.bytes) else {
+        // The history may be all that is wrong.
+        _ = try? Manifest(decoding: input.bytes, forgetsHistory: true)
+        return
+      }
       let again = requireAccepted("an encoded manifest") { try Manifest(decoding: manifest.encoded().span.bytes) }
       require(again == manifest, "\(manifest) became \(again)")
       for row in manifest.segments {
@@ -21,6 +29,8 @@ extension FuzzTarget {
         _ = row.numbers
       }
       _ = manifest.withoutEvicted { $0 % 2 == 0 }
+      require(manifest.history.kept.count <= manifest.history.count, "a history that grows")
+      _ = "\(Report.History(manifest.history, isDamaged: false, in: "/store"))"
       _ = "\(Report.Manifest(manifest)) \(Options.Settings(manifest.settings))"
     }
   )

@@ -31,7 +31,7 @@ private enum StoreUse {
   static func read(_ image: FileImage) throws {
     let bench = Bench(try image.disk())
     guard let store = try? bench.open(FileImage.directory, { $0.readOnly = true }) else { return }
-    _ = "\(store.statistics)"
+    _ = "\(store.statistics) \(store.history)"
     _ = try? store.verify()
     _ = try? store.usage()
     for name in ((try? store.keyspaceNames) ?? []) + [""] {

@@ -10,7 +10,9 @@ struct Stats: StoreCommand, JSONPrinting {
       the index takes of memory, about 15 bytes a key, part of it in pages of a checkpoint that the system may drop. "writer" is \
       the process that has the store open for writing. \
       What is on disk is the sum of the lines in front of it: what is live, what is dead, which a merge gives back, the space that files \
-      have for what is written next, the reserve for a full volume, the checkpoint of the index, and headers, footers and all else. With \
+      have for what is written next, the reserve for a full volume, the checkpoint of the index, and headers, footers and all else. \
+      "opened" says what the last opening for writing has found, and each before it that found a crash or damage: what was cut off, and \
+      what was lost. With \
       --json, prints one object, whose fields keep their names and meanings; sizes are in bytes. With --format prometheus, \
       prints what Prometheus collects, also from the process that has the store open, if it publishes statistics.
 
@@ -43,6 +45,7 @@ struct Stats: StoreCommand, JSONPrinting {
       let report = StatisticsReport(
         path: store.path,
         statistics: store.statistics,
+        history: store.history,
         writer: LogStore.writer(at: store.path),
         advises: !self.store.quiet
       )

@@ -6,6 +6,8 @@ import Esker
 struct StatisticsReport {
   let path: String
   let statistics: Statistics
+  /// What openings have found.
+  var history = Report.History()
   /// The process that has the store open for writing; nil if none has, 0 if its id is not known.
   var writer: Int32?
   /// Whether the text names the commands that help if that is too much.
@@ -42,6 +44,7 @@ struct StatisticsReport {
       pairs.add("keyspace \(escaped(Array(name.utf8)))", .word(description(of: keyspace)))
     }
     if statistics.orderBytes > 0 { pairs.add("keys in order", .size(statistics.orderBytes)) }
+    pairs.add(history)
     if advises {
       let path = quotedForShell(path)
       if statistics.deadBytes > 0 { pairs.add("to free the dead", .word("esker merge \(path)")) }
@@ -101,6 +104,7 @@ struct StatisticsReport {
         writer.field("firstSequence", segment.sequences?.lowerBound)
         writer.field("lastSequence", segment.sequences?.upperBound)
       }
+      writer.fields(history)
     }
   }
 }

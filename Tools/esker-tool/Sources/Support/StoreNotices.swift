@@ -32,11 +32,12 @@ final class StoreNotices: Sendable {
     case .backgroundFailure(let operation, .damaged(let location, let reason)):
       note(location)
       StandardError.report("cannot \(operation): \(location): \(reason)")
-    case .cut(let segment, let offset, let sequence, let discarded):
+    case .cut(let cut):
+      let discarded = cut.discardedSegments
       let others = discarded > 0 ? " and \(HumanUnits.count(discarded, "segment")) after it" : ""
       StandardError.report(
-        "note: writes cut off by a crash are not shown: those from \(sequence) on, which were not yet durable, "
-          + "in segment \(segment) from offset \(offset) on\(others)"
+        "note: writes cut off by a crash are not shown: those from \(cut.sequence) on, which were not yet durable, "
+          + "in segment \(cut.segment) from offset \(cut.offset) on\(others)"
       )
     default: break
     }

@@ -12,7 +12,8 @@ import Testing
     let report = try #require(parsed as? [String: Any])
     #expect(
       report.keys.sorted() == [
-        "aheadBytes", "bytesOnDisk", "checkpointBytes", "deadBytes", "durableSequence", "indexBytes", "indexLoad",
+        "aheadBytes", "bytesOnDisk", "checkpointBytes", "deadBytes", "durableSequence", "history", "historyDamaged",
+        "indexBytes", "indexLoad",
         "keys",
         "keyspaces", "lastSequence", "liveBytes", "orderBytes", "otherBytes", "path", "reserveBytes", "segments",
         "settings",
@@ -41,6 +42,38 @@ import Testing
     let lines = try scratch.run("stats", scratch.store).lines
     #expect(lines.first == "store                \(scratch.store)")
     #expect(lines.contains("keys, with expired   1"))
+  }
+
+  @Test func statsSayWhatOpeningsHaveFound() throws {
+    let scratch = try Scratch()
+    let marker = String(repeating: "findme", count: 20)
+    for (key, value) in [("a", "alpha"), ("b", marker), ("c", "gamma")] {
+      _ = try scratch.run("put", scratch.store, key, value)
+    }
+    let lines = try scratch.run("stats", scratch.store).lines
+    let opened = lines.filter { $0.hasPrefix("opened ") }
+    // Those before it found nothing to tell of.
+    #expect(opened.count == 1, "\(lines)")
+    #expect(opened.first?.hasSuffix(", was closed; through write #2") == true, "\(opened)")
+    #expect(lines.contains { $0.hasPrefix("created ") })
+    _ = try flip(marker, in: scratch.store)
+    _ = try scratch.run("repair", scratch.store, scratch.path("new"))
+    let told = try scratch.run("stats", scratch.path("new")).lines.filter { $0.hasPrefix("repaired ") }
+    #expect(told.count == 1 && told.first?.contains("through write #2; damage in 0000000000000001.segment") == true)
+    let json = try scratch.run("stats", scratch.path("new"), "--json")
+    let report = try #require(JSONSerialization.jsonObject(with: json.output) as? [String: Any])
+    #expect(report["historyDamaged"] as? Bool == false)
+    let rows = try #require(report["history"] as? [[String: Any]])
+    #expect(rows.map { $0["kind"] as? String } == ["repaired"])
+    #expect(
+      rows[0].keys.sorted() == [
+        "complete", "cut", "damage", "damageCount", "indexSource", "keys", "kind", "lastSequence", "lastSync",
+        "replayedRecords", "rewrittenRecords", "seconds", "time",
+      ]
+    )
+    let damage = try #require(rows[0]["damage"] as? [[String: Any]])
+    #expect(damage.count == 1)
+    #expect(damage[0]["segment"] as? Int == 1 && damage[0]["records"] as? Int == 1)
   }
 
   @Test func verifyOfAHealthyStoreExitsWith0() throws {
