@@ -19,6 +19,7 @@
 #include <mach/mach.h>
 #include <sys/stat.h>
 #include <sys/sysctl.h>
+#include <sys/xattr.h>
 
 int esker_preallocate(int descriptor, int64_t size, int64_t length) {
   struct stat status;
@@ -52,7 +53,40 @@ int esker_sync_directory(int descriptor) {
   int code = esker_sync_file(descriptor);
   return code == EINVAL || code == ENOTSUP ? 0 : code;
 }
+
+bool esker_has_file_attributes(void) { return true; }
+
+int esker_set_protection_class(int descriptor, int number) {
+  if (fcntl(descriptor, F_SETPROTECTIONCLASS, number) != -1) return 0;
+  return errno == ENOTSUP || errno == EINVAL || errno == ENOTTY ? 0 : errno;
+}
+
+// What NSURLIsExcludedFromBackupKey stands for: the name of the program that is to leave it out, as a binary property list.
+static const char excludedName[] = "com.apple.metadata:com_apple_backup_excludeItem";
+static const char excludedValue[] =
+    "bplist00_\x10\x11" "com.apple.backupd"
+    "\x08\0\0\0\0\0\0\x01\x01\0\0\0\0\0\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x1c";
+
+int esker_set_backup_exclusion(int descriptor, bool isExcluded) {
+  // Without the zero that ends the literal.
+  int result = isExcluded ? fsetxattr(descriptor, excludedName, excludedValue, sizeof excludedValue - 1, 0, 0)
+                          : fremovexattr(descriptor, excludedName, 0);
+  if (result == 0 || errno == ENOTSUP || (!isExcluded && errno == ENOATTR)) return 0;
+  return errno;
+}
 #else
+
+bool esker_has_file_attributes(void) { return false; }
+
+int esker_set_protection_class(int descriptor, int number) {
+  (void)descriptor, (void)number;
+  return 0;
+}
+
+int esker_set_backup_exclusion(int descriptor, bool isExcluded) {
+  (void)descriptor, (void)isExcluded;
+  return 0;
+}
 
 int esker_preallocate(int descriptor, int64_t size, int64_t length) {
   (void)size;

@@ -31,6 +31,15 @@ void esker_forget(int descriptor, int64_t offset, int64_t length);
 /// Makes a directory's names durable. A file system without such a call orders its names itself, which counts as success.
 int esker_sync_directory(int descriptor);
 
+/// Whether files have the attributes that the next two functions set: on Apple's platforms only.
+bool esker_has_file_attributes(void);
+
+/// Sets the class of data protection, 1 for A to 4 for D; 0 on a volume without.
+int esker_set_protection_class(int descriptor, int number);
+
+/// Sets whether backups of the device leave out a file, or all that is in a directory.
+int esker_set_backup_exclusion(int descriptor, bool isExcluded);
+
 /// Takes the whole-file lock without waiting; EWOULDBLOCK if it is held elsewhere.
 int esker_try_lock(int descriptor, bool exclusive);
 void esker_unlock(int descriptor);

@@ -19,6 +19,7 @@ extension StoreError: LocalizedError {
     case .noSpace: "There is not enough free space."
     case .capacityReached(let path, _, _): "The store “\(name(path))” is full."
     case .keyspaceFull(let name, _, _): "“\(name)” has no room for that."
+    case .accessDenied(let path, _): "“\(name(path))” cannot be accessed at the moment."
     case .failed(let operation, let path, _): "Could not \(operation) “\(name(path))”."
     case .syncFailed: "Changes could not be saved."
     case .outcomeUnknown: "It is not known whether the change was saved."
@@ -53,6 +54,7 @@ extension StoreError: LocalizedError {
     case .capacityReached(_, let capacity, let needed):
       "\(byteCount(needed)) do not fit within its limit of \(byteCount(capacity)). Nothing was changed."
     case .keyspaceFull(_, let bytes, _): "\(byteCount(bytes)) do not fit within its limit. Nothing was changed."
+    case .accessDenied: "The device is locked, or the file’s permissions do not allow it. Nothing was changed."
     case .failed(_, _, let code): code == 0 ? nil : "\(system(code))."
     case .syncFailed(let code): "The disk reported: \(system(code))."
     case .outcomeUnknown(let code): "The disk reported: \(system(code))."
@@ -82,6 +84,7 @@ extension StoreError: LocalizedError {
     case .noSpace: "Free some space, and try again."
     case .capacityReached: "Open the store with a higher capacity."
     case .keyspaceFull: "Give it a higher capacity."
+    case .accessDenied: "Unlock the device, and try again."
     case .failed: nil
     case .keyTooLong, .valueTooLong: "Use a shorter one."
     case .batchTooLarge: "Make fewer changes at a time."

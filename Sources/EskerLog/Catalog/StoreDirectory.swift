@@ -10,6 +10,8 @@ struct StoreDirectory {
   var building: StoreID?
   /// The settings of a store that is created.
   var settings = StoredSettings()
+  /// What the files that are there get, too.
+  var attributes = FileAttributes()
 
   struct Opened {
     var session: Session?
@@ -107,6 +109,7 @@ struct StoreDirectory {
     _ = try files.read()
     let session = try Session(directory: path, host: host)
     do throws(StoreError) {
+      try setAttributes()
       let reading = try files.read()
       if let manifest = reading.newest {
         // The only copy may not be durable yet, and nothing else may be written before it is.
@@ -119,6 +122,15 @@ struct StoreDirectory {
     } catch {
       session.end()
       throw error
+    }
+  }
+
+  /// Gives the files that are there the attributes that new ones get.
+  private func setAttributes() throws(StoreError) {
+    guard !attributes.isEmpty else { return }
+    try translating { () throws(PlatformError) in
+      try fileSystem.set(attributes, of: path)
+      for name in try fileSystem.list(path) { try fileSystem.set(attributes, of: "\(path)/\(name)") }
     }
   }
 

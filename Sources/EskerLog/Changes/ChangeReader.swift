@@ -178,10 +178,10 @@ struct ChangeReader {
     let place = offset
     pass(header)
     guard let record = segment.view(at: place, end: limit) else {
-      throw .damaged(segment.location(place), reason: RecordDamage.truncated.reason)
+      throw segment.damage(place, RecordDamage.truncated.reason)
     }
     if let damage = record.damage(salt: segment.salt, offsetUnits: UInt32(truncatingIfNeeded: place >> 3)) {
-      throw .damaged(segment.location(place), reason: damage.reason)
+      throw segment.damage(place, damage.reason)
     }
     let kind: LogChange.Kind =
       switch header.kind {
@@ -216,7 +216,7 @@ struct ChangeReader {
     // The name is not shown unless the record is intact.
     let name = bytes.flatMap { String(validating: $0, as: UTF8.self) }
     let change = try take(header, of: segment, name ?? "", limit, writer)
-    guard name != nil else { throw .damaged(segment.location(place), reason: RecordDamage.malformed.reason) }
+    guard name != nil else { throw segment.damage(place, RecordDamage.malformed.reason) }
     return change
   }
 

@@ -35,8 +35,19 @@ final class Engine: @unchecked Sendable {
   init(path: String, options: Options, host: StoreHost, building: StoreID? = nil) throws(StoreError) {
     let start = host.platform.clock.monotonicNanoseconds()
     try options.check(for: path)
+    var host = host
+    let attributes = options.fileAttributes
+    if !attributes.isEmpty {
+      host.platform.fileSystem = AttributingFileSystem(host.platform.fileSystem, attributes)
+    }
     let settings = StoredSettings(Options.Settings().changed(by: options))
-    let directory = StoreDirectory(path: path, host: host, building: building, settings: settings)
+    let directory = StoreDirectory(
+      path: path,
+      host: host,
+      building: building,
+      settings: settings,
+      attributes: attributes
+    )
     var opened = try directory.open(readOnly: options.readOnly)
     let manifest = opened.manifest
     env = Environment(
@@ -50,7 +61,9 @@ final class Engine: @unchecked Sendable {
     do throws(StoreError) {
       commits = CommitQueue(durable: manifest.durableSequence, env)
       catalog = try Catalog(env, commits, opened.files, manifest, lacksHistory: opened.lacksHistory)
-      let checkpoint = LoadedCheckpoint.load(manifest, directory: path, host: host)
+      let checkpoint = try translating { () throws(PlatformError) in
+        try LoadedCheckpoint.load(manifest, directory: path, host: host)
+      }
       if let damage = checkpoint.damage { opened.damage.append(damage) }
       keydir = try Keydir(catalog, loadedFrom: checkpoint.value)
     } catch {

@@ -141,7 +141,7 @@ extension Keydir {
     throw unsafe damage(at: damaged, found, key: [UInt8](key))
   }
 
-  /// The error that names a damaged record; that the store is closed, if it is.
+  /// The error that names a damaged record; that the store is closed, or that the system refuses the file, if so.
   func damage(at address: UInt64, _ found: RecordDamage, key: [UInt8]?) -> StoreError {
     let pin = epochs.enter()
     defer { epochs.exit(pin) }
@@ -153,7 +153,7 @@ extension Keydir {
       )
     }
     let offset = Int(truncatingIfNeeded: (address &- segment.startUnits) &<< 3)
-    return .damaged(segment.location(offset, key: key), reason: found.reason)
+    return segment.damage(offset, key: key, found.reason)
   }
 
   func indexDamage() -> StoreError {

@@ -52,14 +52,15 @@ struct LoadedCheckpoint {
     Dictionary(meta.segments.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
   }
 
-  /// Loads the checkpoint that the manifest names; no value if there is none or it cannot be used. Never fails: a checkpoint
-  /// only saves time.
+  /// Loads the checkpoint that the manifest names; no value if there is none or it cannot be used: a checkpoint only saves time.
+  ///
+  /// - Throws: if the system refuses the file: a device that is locked must not make a store read everything, or drop its checkpoint.
   static func load(
     _ manifest: Manifest,
     directory: String,
     host: StoreHost,
     verifyingAll: Bool = false
-  ) -> (value: LoadedCheckpoint?, damage: StoreEvent?) {
+  ) throws(PlatformError) -> (value: LoadedCheckpoint?, damage: StoreEvent?) {
     guard manifest.checkpointID != 0 else { return (nil, nil) }
     let path = "\(directory)/\(FileName.checkpoint(manifest.checkpointID))"
     do throws(CheckpointProblem) {
@@ -74,6 +75,7 @@ struct LoadedCheckpoint {
     } catch {
       // Nothing is wrong with it.
       if case .outdated = error { return (nil, nil) }
+      if case .platform(let refusal) = error, refusal.isDenied { throw refusal }
       return (
         nil, .damaged(StoreError.Location(path: path), reason: "\(error.reason); the index is built from the segments")
       )

@@ -73,7 +73,7 @@ extension Maintainer {
       if header.kind != .filler { records += 1 }
     }
     guard offset == end else {
-      throw .damaged(segment.location(offset), reason: "the records end here, and not at offset \(end)")
+      throw segment.damage(offset, "the records end here, and not at offset \(end)")
     }
     let summary = builder.summary
     var footer = FooterSummary(

@@ -62,6 +62,10 @@ struct SegmentVerification {
     let bytes: [UInt8]
     do throws(PlatformError) { bytes = try segment.bytes(in: 0..<SegmentHeader.length) } catch {
       // That is no damage of what is there.
+      if error.isDenied {
+        done.fail(error)
+        return nil
+      }
       add(0, SegmentHeader.length, "the segment's header cannot be read: \(errorMessage(error.code))")
       return nil
     }

@@ -17,7 +17,7 @@ struct StoreVerification: Sendable {
   func run(progress: ((Double) -> Bool)?) throws(StoreError) -> Report.Verification {
     try engine.checkBeforeRead()
     var report = Report.Verification()
-    verifyManifests(&report)
+    try verifyManifests(&report)
     let snapshot = try engine.snapshot()
     let extents = snapshot.extents
     let done = VerificationProgress(total: extents.reduce(0) { $0 + $1.end })
@@ -34,7 +34,7 @@ struct StoreVerification: Sendable {
           return verification.run(targets.map { $0.lists[position] })
         }
       }
-      if number == rounds.count - 1 { jobs.append { verifyCheckpoint() } }
+      if number == rounds.count - 1 { jobs.append { verifyCheckpoint(done) } }
       for part in work(jobs, { done.report(to: progress) }) { report.add(part) }
       done.report(to: progress)
       try env.checkOpen()
@@ -75,10 +75,15 @@ struct StoreVerification: Sendable {
   /// More threads would only wait for memory.
   private static var mostVerifiers: Int { 8 }
 
-  private func verifyManifests(_ report: inout Report.Verification) {
-    // Only if this store is read-only may another process be editing them. In a writer, edits wait until they are read.
-    let found = env.options.readOnly ? try? catalog.readCopiesBesideWriter() : try? catalog.readCopies()
-    guard let reading = found else { return }
+  private func verifyManifests(_ report: inout Report.Verification) throws(StoreError) {
+    let reading: ManifestFiles.Reading
+    do throws(StoreError) {
+      // Only if this store is read-only may another process be editing them. In a writer, edits wait until they are read.
+      reading = env.options.readOnly ? try catalog.readCopiesBesideWriter() : try catalog.readCopies()
+    } catch {
+      if case .accessDenied = error { throw error }
+      return
+    }
     report.files += reading.found
     for (path, error) in reading.damage {
       guard case .damaged(let location, let reason) = StoreError(error, in: path, what: "a copy of the manifest") else {
@@ -93,17 +98,20 @@ struct StoreVerification: Sendable {
     }
   }
 
-  private func verifyCheckpoint() -> Report.Verification {
+  private func verifyCheckpoint(_ done: VerificationProgress) -> Report.Verification {
     var report = Report.Verification()
     let manifest = catalog.manifest
     guard manifest.checkpointID != 0 else { return report }
     report.files += 1
     let host = StoreHost(platform: env.platform, background: .inline)
-    let (checkpoint, damage) = LoadedCheckpoint.load(manifest, directory: env.path, host: host, verifyingAll: true)
-    if let checkpoint { report.bytes += checkpoint.byteCount }
-    if case .damaged(let location, let reason) = damage {
-      report.damage.append(.init(location: location, length: 0, reason: reason))
-    }
+    do throws(PlatformError) {
+      let (checkpoint, damage) =
+        try LoadedCheckpoint.load(manifest, directory: env.path, host: host, verifyingAll: true)
+      if let checkpoint { report.bytes += checkpoint.byteCount }
+      if case .damaged(let location, let reason) = damage {
+        report.damage.append(.init(location: location, length: 0, reason: reason))
+      }
+    } catch { done.fail(error) }
     return report
   }
 

@@ -42,6 +42,7 @@ extension Recovery {
     let highestID = names.compactMap { FileName.segmentID($0) }.max() ?? 0
     catalog.passSegmentIDs(through: highestID)
     try openSegments(manifest, &damage)
+    try requireReadable()
     let kind: Report.Opening.Kind = opened.isNew ? .created : manifest.state == .clean ? .clean : .afterCrash
     var report = Report.Opening(kind: kind, time: env.options.clock.now())
     if let session = env.session, session.distrustsCache {
@@ -106,6 +107,13 @@ extension Recovery {
     guard next > RecordLayout.sequenceLimit else { return }
     let reason = "the log has an impossible sequence number, #\(next - 1); \(StoreError.remedy)"
     throw .damaged(location, reason: reason)
+  }
+
+  /// Throws if the system refuses a segment, of which zeros were read instead. Before anything is changed on the strength of these.
+  private func requireReadable() throws(StoreError) {
+    for segment in catalog.segments {
+      if let refusal = segment.refusal { throw StoreError(refusal) }
+    }
   }
 
   private func openSegments(_ manifest: Manifest, _ damage: inout [StoreEvent]) throws(StoreError) {
@@ -195,6 +203,7 @@ extension Recovery {
     read(Array(list[first...]), from: offset, manifest, &scanner, &damage)
     scanner.finish()
     merged.finish()
+    try requireReadable()
     // Before anything is changed on the strength of what the index has.
     if !keydir.isDamaged { try keydir.checkWhole() }
     findings = scanner.damage

@@ -24,9 +24,9 @@ extension Segment {
     guard summary.offset > 0, summary.length > 0, summary.length <= 1 << 31 else { return nil }
     var bytes: [UInt8] = []
     do throws(PlatformError) { bytes = try self.bytes(in: summary.offset..<summary.offset + summary.length) } catch {
-      if error.isOutOfDescriptors { failure(error) }
+      if error.isOutOfDescriptors || error.isDenied { failure(error) }
       // A merge removed the file of a segment that is still in use: only its mapped records are left.
-      if error.isGone || error.isOutOfDescriptors { return nil }
+      if error.isGone || error.isOutOfDescriptors || error.isDenied { return nil }
     }
     do throws(FormatError) {
       // Safety: the span is used only during the call, and the array is kept.

@@ -41,10 +41,10 @@ struct SegmentWalk {
       switch nextPacked() {
       case .record(let record): return entry(record)
       case .damaged(let range):
-        throw .damaged(segment.location(range.lowerBound), reason: RecordDamage.headerChecksum.reason)
+        throw segment.damage(range.lowerBound, RecordDamage.headerChecksum.reason)
       case nil:
         guard segment.readableEnd >= end else {
-          throw .damaged(segment.location(segment.readableEnd), reason: "the segment is truncated")
+          throw segment.damage(segment.readableEnd, "the segment is truncated")
         }
         return nil
       }
@@ -53,9 +53,9 @@ struct SegmentWalk {
     guard let (offset, header) = records.next() else {
       // Only fillers were left.
       if records.offset >= end { return nil }
-      throw .damaged(segment.location(records.offset), reason: RecordDamage.headerChecksum.reason)
+      throw segment.damage(records.offset, RecordDamage.headerChecksum.reason)
     }
-    guard header.kind != .seal else { throw .damaged(segment.location(offset), reason: Self.sealAmidRecords) }
+    guard header.kind != .seal else { throw segment.damage(offset, Self.sealAmidRecords) }
     return entry(header, at: offset)
   }
 

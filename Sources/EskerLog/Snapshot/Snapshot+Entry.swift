@@ -192,14 +192,11 @@ extension Snapshot {
     }
 
     private func damaged(_ damage: RecordDamage) -> StoreError {
-      .damaged(segment.location(offset), reason: damage.reason)
+      segment.damage(offset, damage.reason)
     }
 
     private func unreadable() -> StoreError {
-      .damaged(
-        segment.location(offset),
-        reason: "the header of a record is damaged; \(length) bytes cannot be read"
-      )
+      segment.damage(offset, "the header of a record is damaged; \(length) bytes cannot be read")
     }
   }
 }

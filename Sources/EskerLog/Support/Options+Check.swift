@@ -19,3 +19,18 @@ extension Options {
     if let rate = merge.bytesPerSecond { try require(rate > 0, "merge at \(rate) bytes per second in") }
   }
 }
+
+extension Options {
+  /// What the files that are made get, and with an opening for writing those that are there.
+  var fileAttributes: FileAttributes {
+    let protection: EskerPlatform.FileProtection? =
+      switch fileProtection {
+      case nil: nil
+      case .complete: .complete
+      case .completeUnlessOpen: .completeUnlessOpen
+      case .completeUntilFirstUserAuthentication: .completeUntilFirstUserAuthentication
+      case .unprotected: .unprotected
+      }
+    return FileAttributes(protection: protection, isExcludedFromBackup: isExcludedFromBackup)
+  }
+}

@@ -54,6 +54,8 @@ extension StoreError {
   package init(_ error: PlatformError, needed: Int = 0) {
     if error.isFull {
       self = .noSpace(path: error.path, needed: needed)
+    } else if error.isDenied {
+      self = .accessDenied(path: error.path, errno: error.code)
     } else {
       self = .failed(operation: error.operation, path: error.path, errno: error.code)
     }

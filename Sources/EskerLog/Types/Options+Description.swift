@@ -17,6 +17,8 @@ extension Options: CustomStringConvertible {
     case .everyRead: parts.append("every read verified")
     case .openingOnly: parts.append("reads not verified")
     }
+    add(fileProtection) { "protection \($0)" }
+    add(isExcludedFromBackup) { $0 ? "excluded from backups" : "included in backups" }
     if readOnly { parts.append("read-only") }
     add(statisticsInterval) { "statistics every \($0)" }
     return parts.isEmpty ? "defaults" : parts.joined(separator: ", ")

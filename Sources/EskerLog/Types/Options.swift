@@ -38,6 +38,18 @@ public struct Options: Sendable {
   /// default.
   public var readOnly: Bool = false
 
+  /// When the store's files can be read, on Apple's devices that encrypt them with a key each; elsewhere this does nothing. Nil, the
+  /// default, leaves files as they are, and gives new ones what their directory has, as the system does.
+  ///
+  /// An opening for writing sets it for the directory, for all files that are there, and for all that the store makes; another value later
+  /// changes them all. With ``FileProtection/complete``, files cannot be read while the device is locked: calls throw
+  /// ``StoreError/accessDenied(path:errno:)`` then.
+  public var fileProtection: Options.FileProtection?
+
+  /// Whether backups of an Apple device leave the store out; elsewhere this does nothing. Nil, the default, leaves it as it is. Set, and
+  /// changed, as ``fileProtection`` is.
+  public var isExcludedFromBackup: Bool?
+
   /// The clock that expiry follows. The system clock by default.
   public var clock: Options.Clock = .system
 
@@ -66,6 +78,20 @@ public struct Options: Sendable {
     self.capacity = capacity
     self.readOnly = readOnly
     self.onEvent = onEvent
+  }
+}
+
+extension Options {
+  /// When a device that can be locked lets a process at files, by the names of `NSFileProtectionType`.
+  public enum FileProtection: Sendable, Hashable, CaseIterable {
+    /// Only while the device is unlocked. For a store that is closed before the device is locked.
+    case complete
+    /// The same, but open files stay usable, and new ones can be made.
+    case completeUnlessOpen
+    /// From the first time on that the device is unlocked after it was started. For a store that is used in the background.
+    case completeUntilFirstUserAuthentication
+    /// Always: `none`.
+    case unprotected
   }
 }
 

@@ -30,6 +30,10 @@ public enum StoreError: Error, Hashable, Sendable {
   /// The write adds so many bytes of records, in so many entries, to a keyspace whose ``Keyspace/capacity`` is less than that. The
   /// write changed nothing.
   case keyspaceFull(keyspace: String, bytes: Int, entries: Int)
+  /// The system does not let this process at the file or directory: while the device is locked, if the file is protected as
+  /// ``Options/fileProtection`` says, or because of its permissions. It is no damage, and nothing was changed. Try again once the device
+  /// is unlocked. `errno` is the C error number.
+  case accessDenied(path: String, errno: Int32)
   /// A call to the operating system failed; `errno` is the C error number, or 0 if something else failed, which `operation` names.
   case failed(operation: String, path: String, errno: Int32)
   /// A sync failed, now or earlier; the call itself changed nothing. The store refuses writes until it is reopened,
@@ -131,6 +135,9 @@ extension StoreError: CustomStringConvertible {
     case .keyspaceFull(let name, let bytes, let entries):
       "a write adds \(bytes) bytes in \(entries) entries to the keyspace \"\(name)\", whose capacity is less: nothing was changed; "
         + "split the write, or give the keyspace a larger capacity"
+    case .accessDenied(let path, let code):
+      "the system refuses access to \(path) (\(errorMessage(code))): nothing was changed, and nothing is damaged; if the device is locked, "
+        + "try again once it is unlocked, otherwise look at the permissions"
     case .failed(let operation, let path, let code):
       code == 0 ? "cannot \(operation) \(path)" : "cannot \(operation) \(path): \(errorMessage(code))"
     case .syncFailed(let code):

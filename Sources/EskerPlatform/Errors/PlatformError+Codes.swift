@@ -29,6 +29,10 @@ extension PlatformError {
   public static let tooManyFilesOnMachine = ENFILE
   /// The path now names a different file.
   public static let stale = ESTALE
+  /// The operation is not permitted.
+  public static let notPermitted = EPERM
+  /// Permission is denied.
+  public static let accessDenied = EACCES
   /// The volume is mounted read-only.
   public static let isReadOnly = EROFS
   /// The path names a symbolic link, which is not followed.

@@ -34,6 +34,9 @@ public struct PlatformError: Error, Hashable, Sendable {
   /// Whether space ran out, on the volume or in the user's quota.
   public var isFull: Bool { code == Self.noSpace || code == Self.quotaExceeded }
 
+  /// Whether this process may not do that, or not now: a device that is locked refuses what is protected meanwhile.
+  public var isDenied: Bool { code == Self.notPermitted || code == Self.accessDenied }
+
   /// Whether no descriptor was available for another file, in the process or on the machine.
   public var isOutOfDescriptors: Bool { code == Self.tooManyFiles || code == Self.tooManyFilesOnMachine }
 

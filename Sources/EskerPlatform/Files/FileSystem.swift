@@ -8,7 +8,7 @@ public protocol FileSystem: Sendable {
   func workingDirectory() throws(PlatformError) -> String
 
   /// Opens a file. `.create` makes a new one and fails with `EEXIST` if the name is taken. Fails with `ELOOP` if the name is that of
-  /// a symbolic link.
+  /// a symbolic link. Those may read and write a new file who may do so with the names in its directory, and its owner.
   func open(_ path: String, _ mode: OpenMode) throws(PlatformError) -> any File
 
   /// The status of the file at `path`, following links; nil if there is none.
@@ -17,7 +17,7 @@ public protocol FileSystem: Sendable {
   /// The names in a directory, without `.` and `..`, in no particular order.
   func list(_ directory: String) throws(PlatformError) -> [String]
 
-  /// Creates one directory; its parent must exist.
+  /// Creates one directory, for this user only; its parent must exist.
   func createDirectory(_ path: String) throws(PlatformError)
 
   /// Removes a file's name. Durable once the directory is synced.
@@ -38,9 +38,15 @@ public protocol FileSystem: Sendable {
 
   /// The number of bytes that an unprivileged process can still allocate on the volume holding `path`.
   func freeSpace(at path: String) throws(PlatformError) -> Int
+
+  /// Sets attributes of a file or a directory; does nothing where a system or a volume has no such attributes.
+  func set(_ attributes: FileAttributes, of path: String) throws(PlatformError)
 }
 
 extension FileSystem {
+  /// Does nothing: there are no such attributes.
+  public func set(_ attributes: FileAttributes, of path: String) throws(PlatformError) {}
+
   /// A path that goes on naming what `path` names now, wherever the process goes.
   ///
   /// Puts the working directory before a relative path, and changes nothing else: `..` behind a symbolic link is the parent of

@@ -29,6 +29,9 @@ public struct OSFileSystem: FileSystem {
 
   /// Opens a file with `open(2)`; the descriptor is not inherited across `exec`. A symbolic link in the last place of the path is not
   /// followed: whoever may put one into a directory must not choose what is written to.
+  ///
+  /// A new file is for its owner, and as far as its directory is for others, for these too: `fchmod(2)`, whatever the umask says. So a
+  /// directory that a group shares makes a store that it shares.
   public func open(_ path: String, _ mode: OpenMode) throws(PlatformError) -> any File {
     LockRank.expectIOAllowed()
     let flags =
@@ -38,7 +41,18 @@ public struct OSFileSystem: FileSystem {
       case .create: O_RDWR | O_CREAT | O_EXCL
       }
     let descriptor = try Self.openDescriptor(path, flags | O_NOFOLLOW)
+    // A file system without permissions refuses, and has nothing to share.
+    if case .create = mode, let shared = Self.sharedMode(besides: path) { _ = fchmod(descriptor, shared) }
     return OSFile(path: path, descriptor: descriptor, isWritable: flags & O_RDWR != 0)
+  }
+
+  /// The permissions of a new file in a directory that is not for its owner alone; nil in one that is.
+  private static func sharedMode(besides path: String) -> mode_t? {
+    let directory = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
+    var result = stat()
+    guard unsafe stat(directory, &result) == 0 else { return nil }
+    let others = result.st_mode & 0o066
+    return others == 0 ? nil : others | 0o600
   }
 
   /// Calls `stat(2)`; nil for `ENOENT` and `ENOTDIR`.
@@ -73,10 +87,10 @@ public struct OSFileSystem: FileSystem {
     return names
   }
 
-  /// Creates a directory with `mkdir(2)`.
+  /// Creates a directory with `mkdir(2)`, for this user only.
   public func createDirectory(_ path: String) throws(PlatformError) {
     LockRank.expectIOAllowed()
-    if unsafe mkdir(path, 0o755) != 0 { throw PlatformError("create the directory", path: path, code: errno) }
+    if unsafe mkdir(path, 0o700) != 0 { throw PlatformError("create the directory", path: path, code: errno) }
   }
 
   /// Removes a name with `unlink(2)`.
@@ -137,14 +151,29 @@ public struct OSFileSystem: FileSystem {
     return overflow ? Int.max : Int(clamping: bytes)
   }
 
+  /// Opens the file and calls `fcntl(2)` with `F_SETPROTECTIONCLASS`, and `fsetxattr(2)` for what Foundation calls
+  /// `isExcludedFromBackup`. Does nothing elsewhere than on Apple's platforms.
+  public func set(_ attributes: FileAttributes, of path: String) throws(PlatformError) {
+    LockRank.expectIOAllowed()
+    guard esker_has_file_attributes(), !attributes.isEmpty else { return }
+    let descriptor = try Self.openDescriptor(path, O_RDONLY)
+    defer { closeDescriptor(descriptor) }
+    var code: Int32 = 0
+    if let protection = attributes.protection { code = esker_set_protection_class(descriptor, protection.number) }
+    if code == 0, let isExcluded = attributes.isExcludedFromBackup {
+      code = esker_set_backup_exclusion(descriptor, isExcluded)
+    }
+    if code != 0 { throw PlatformError("set the attributes of", path: path, code: code) }
+  }
+
   static func openDescriptor(_ path: String, _ flags: Int32) throws(PlatformError) -> Int32 {
     while true {
       #if canImport(Darwin)
-        let descriptor = unsafe Darwin.open(path, flags | O_CLOEXEC, 0o644)
+        let descriptor = unsafe Darwin.open(path, flags | O_CLOEXEC, 0o600)
       #elseif canImport(Musl)
-        let descriptor = unsafe Musl.open(path, flags | O_CLOEXEC, 0o644)
+        let descriptor = unsafe Musl.open(path, flags | O_CLOEXEC, 0o600)
       #else
-        let descriptor = unsafe Glibc.open(path, flags | O_CLOEXEC, 0o644)
+        let descriptor = unsafe Glibc.open(path, flags | O_CLOEXEC, 0o600)
       #endif
       if descriptor >= 0 { return descriptor }
       if errno != EINTR { throw PlatformError("open", path: path, code: errno) }
@@ -163,6 +192,18 @@ func closeDescriptor(_ descriptor: Int32) {
   #else
     _ = Glibc.close(descriptor)
   #endif
+}
+
+extension FileProtection {
+  /// The number of the class, as the system knows it: A to D.
+  fileprivate var number: Int32 {
+    switch self {
+    case .complete: 1
+    case .completeUnlessOpen: 2
+    case .completeUntilFirstUserAuthentication: 3
+    case .unprotected: 4
+    }
+  }
 }
 
 extension FileStatus {

@@ -29,7 +29,7 @@ struct SalvageSource {
       guard let id = ClosedStore.segmentID(name) else { continue }
       // A file that the manifest does not list is superseded, or was never part of the store.
       if found != nil, rows[id] == nil { continue }
-      open(id, "\(path)/\(name)", rows[id], fileSystem)
+      try open(id, "\(path)/\(name)", rows[id], fileSystem)
     }
     for row in (found?.segments ?? []) where !names.contains(ClosedStore.segmentName(row.id)) {
       lose(row.id, "\(path)/\(ClosedStore.segmentName(row.id))", "the segment is missing", row)
@@ -42,12 +42,18 @@ struct SalvageSource {
       return try files.manifest()
     } catch {
       if case .unknownFormat = error { throw error }
+      if case .accessDenied = error { throw error }
       // A read error counts as damage too.
       return nil
     }
   }
 
-  private mutating func open(_ id: UInt64, _ path: String, _ row: SegmentRow?, _ fileSystem: any FileSystem) {
+  private mutating func open(
+    _ id: UInt64,
+    _ path: String,
+    _ row: SegmentRow?,
+    _ fileSystem: any FileSystem
+  ) throws(StoreError) {
     let end = manifest.flatMap { manifest in row.flatMap { $0.trustedEnd(in: manifest) } }
     do throws(PlatformError) {
       guard let segment = try SegmentFile(id, at: path, row: row, end: end, fileSystem) else {
@@ -57,6 +63,8 @@ struct SalvageSource {
       }
       segments.append(segment)
     } catch {
+      // It is not lost: another time, it can be read.
+      if error.isDenied { throw StoreError(error) }
       lose(id, path, "the segment cannot be read: \(errorMessage(error.code))", row)
     }
   }

@@ -242,7 +242,7 @@ import Testing
     #expect {
       try LogStore(at: path)
     } throws: { error in
-      guard case StoreError.failed(_, _, errno: EACCES) = error else { return false }
+      guard case StoreError.accessDenied(_, errno: EACCES) = error else { return false }
       return true
     }
   }

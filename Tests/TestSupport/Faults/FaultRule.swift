@@ -1,7 +1,7 @@
 /// The calls that a `FaultyFileSystem` distinguishes: those of `FileSystem`, `File` and `Mapping`.
 public enum FaultOperation: String, Sendable, CaseIterable {
   case open, create, status, list, createDirectory, removeDirectory, remove, rename, link, syncDirectory, freeSpace
-  case workingDirectory
+  case workingDirectory, setAttributes
   case fileStatus, read, write, reserve, truncate, sync, map, mapPrivate, tryLock
   case extend, populate
 }

@@ -79,6 +79,12 @@ public struct FaultyFileSystem: FileSystem {
     try base.syncDirectory(directory)
   }
 
+  /// Sets attributes.
+  public func set(_ attributes: FileAttributes, of path: String) throws(PlatformError) {
+    try plan.check(.setAttributes, path)
+    try base.set(attributes, of: path)
+  }
+
   /// Free bytes.
   public func freeSpace(at path: String) throws(PlatformError) -> Int {
     try plan.check(.freeSpace, path)

@@ -29,6 +29,7 @@ public final class SimulatedDisk: FileSystem, @unchecked Sendable {
   var nextNode: NodeID = 1
   let capacity: Int?
   private var directoryOfProcess = "/"
+  private var attributes: [NodeID: FileAttributes] = [:]
 
   /// Creates an empty disk of `capacity` bytes; nil for one that never fills up.
   ///
@@ -185,6 +186,25 @@ public final class SimulatedDisk: FileSystem, @unchecked Sendable {
       if try locate(path, "free space").node == nil { throw PlatformError("free space", path: path, code: ENOENT) }
       return max(0, freeBytes())
     }
+  }
+
+  /// Notes attributes; see ``attributes(of:)``.
+  public func set(_ new: FileAttributes, of path: String) throws(PlatformError) {
+    try lock.withLock { () throws(PlatformError) in
+      guard let id = try locate(path, "set the attributes of").node else {
+        throw PlatformError("set the attributes of", path: path, code: ENOENT)
+      }
+      let old = attributes[id] ?? FileAttributes()
+      attributes[id] = FileAttributes(
+        protection: new.protection ?? old.protection,
+        isExcludedFromBackup: new.isExcludedFromBackup ?? old.isExcludedFromBackup
+      )
+    }
+  }
+
+  /// What was last set; nothing in a crash image.
+  public func attributes(of path: String) -> FileAttributes {
+    lock.withLock { (try? locate(path, "find"))?.node.flatMap { attributes[$0] } ?? FileAttributes() }
   }
 
   // MARK: Space

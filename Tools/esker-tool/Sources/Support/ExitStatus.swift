@@ -26,8 +26,8 @@ enum ExitStatus {
     case .damaged, .historyGone, .conflict: failure
     case .keyTooLong, .valueTooLong, .batchTooLarge, .invalidKeyspace, .keyspaceRemoved, .noSuchKeyspace: usage
     case .notAStore, .unfinishedCopy, .otherStore, .unknownFormat: noInput
-    case .closed, .readOnly, .cancelled, .directoryNotEmpty, .noSpace, .capacityReached, .keyspaceFull, .failed,
-      .syncFailed, .outcomeUnknown:
+    case .closed, .readOnly, .cancelled, .directoryNotEmpty, .noSpace, .capacityReached, .keyspaceFull, .accessDenied,
+      .failed, .syncFailed, .outcomeUnknown:
       inputOutput
     case .locked: locked
     }
