@@ -248,7 +248,7 @@ import Testing
     var header = Sample.checkpoint
     header.hasOrders = true
     let encoded = header.encoded()
-    #expect(encoded[12] == 1)
+    #expect(encoded[12] == 3)
     #expect(
       try CheckpointHeader(decoding: encoded.span.bytes, fileLength: Sample.checkpointFileLength).hasOrders
     )

@@ -24,7 +24,7 @@ enum Sample {
     return builder.encoded()
   }
 
-  /// What an opening after a crash has left, with damage.
+  /// What an opening after a crash has left, with damage; and a keyspace with a capacity.
   static var manifestWithHistory: Manifest {
     var row = OpeningRow(kind: .afterCrash, time: 1_700_000_000_000)
     row.cut = .init(segment: 3, offset: 4_096, sequence: 301, records: 5, bytes: 640, segments: 1)
@@ -32,6 +32,8 @@ enum Sample {
     row.damage = [.init(segment: 3, offset: 1_512, length: 40, records: 1, file: "3.segment", reason: "record 7")]
     var manifest = Manifest(storeID: storeID, seed: seed)
     manifest.history = [OpeningRow(kind: .created, time: 1), row]
+    manifest.keyspaces = [KeyspaceRow(id: 1, name: "cache", budget: KeyspaceBudget(bytes: 1 << 20, entries: 100))]
+    manifest.nextKeyspaceID = 2
     return manifest
   }
 

@@ -54,7 +54,7 @@ struct StatisticsReport {
   }
 
   private func description(of keyspace: Statistics.KeyspaceFigures) -> String {
-    var text = "\(HumanUnits.count(keyspace.keys, "key")), \(HumanUnits.bytes(keyspace.liveBytes))"
+    var text = "\(HumanUnits.count(keyspace.keys, "key")) of \(HumanUnits.bytes(keyspace.liveBytes))"
     let limits = [
       keyspace.capacityBytes.map { HumanUnits.bytes($0) },
       keyspace.capacityEntries.map { HumanUnits.count($0, "key") },
