@@ -85,11 +85,12 @@ struct Keyspaces: StoreCommand, JSONPrinting {
       if json {
         for row in rows { try output.write(row.json) }
       } else {
-        var table = Table(columns, in: .output)
-        for row in rows { try table.add(row.cells(countsBytes), to: &output) }
+        let hasCapacity = rows.contains(where: \.hasCapacity)
+        var table = Table(columns(hasCapacity: hasCapacity), in: .output)
+        for row in rows { try table.add(row.cells(countsBytes, hasCapacity), to: &output) }
         // A line more would be a keyspace more to a program.
         if rows.count > 1, Terminal.output.columns != nil {
-          try table.add(Row.total(of: rows, countsBytes), to: &output)
+          try table.add(Row.total(of: rows, countsBytes, hasCapacity), to: &output)
         }
         try table.flush(to: &output)
       }
@@ -106,13 +107,12 @@ struct Keyspaces: StoreCommand, JSONPrinting {
     }
   }
 
-  private var columns: [Table.Column] {
+  /// - Parameter hasCapacity: Whether a keyspace has one: otherwise there is no column for it.
+  private func columns(hasCapacity: Bool) -> [Table.Column] {
     let sizes: [Table.Column] = [.right("LIVE"), .right("EXPIRING"), .right("DEAD"), .right("IN ORDER")]
     return [.right("ID"), .right("KEYS"), .right("BYTES")] + (countsBytes ? sizes : [])
-      + [
-        .right("CAPACITY", isOptional: true), .right("DEFAULT EXPIRY", isOptional: true),
-        .right("EMPTIED", isOptional: true),
-      ]
+      + (hasCapacity ? [.right("CAPACITY", isOptional: true)] : [])
+      + [.right("DEFAULT EXPIRY", isOptional: true), .right("EMPTIED", isOptional: true)]
       + [.left("KEYS ARE", isOptional: true), .left("VALUES ARE", isOptional: true), .left("NAME")]
   }
 
@@ -126,6 +126,8 @@ struct Keyspaces: StoreCommand, JSONPrinting {
 
     var liveBytes: Int { figures?.liveBytes ?? 0 }
 
+    var hasCapacity: Bool { keyspace?.capacityBytes != nil || keyspace?.capacityEntries != nil }
+
     /// The most that it may take.
     private var capacity: Cell {
       let limits = [
@@ -135,7 +137,7 @@ struct Keyspaces: StoreCommand, JSONPrinting {
       return limits.isEmpty ? .none : .word(limits.joined(separator: ", "))
     }
 
-    static func total(of rows: [Row], _ sizes: Bool) -> [Cell] {
+    static func total(of rows: [Row], _ sizes: Bool, _ hasCapacity: Bool) -> [Cell] {
       let sums = [\.liveBytes, \.expiring.bytes, \.reclaimableBytes].map {
         (part: KeyPath<Statistics.Usage.Figures, Int>) in
         rows.reduce(0) { $0 + ($1.figures?[keyPath: part] ?? 0) }
@@ -144,17 +146,17 @@ struct Keyspaces: StoreCommand, JSONPrinting {
       let bytes = rows.reduce(0) { $0 + $1.counted.liveBytes }
       return [.none, .count(rows.reduce(0) { $0 + $1.keys }), .size(bytes)]
         + (sizes ? sums.map { .size($0) } + [.size(order)] : [])
-        + [.none, .none, .none, .none, .none, .word("(all)", .faint)]
+        + [Cell](repeating: .none, count: hasCapacity ? 5 : 4) + [.word("(all)", .faint)]
     }
 
-    func cells(_ sizes: Bool) -> [Cell] {
+    func cells(_ sizes: Bool, _ hasCapacity: Bool) -> [Cell] {
       let bytes = [figures?.liveBytes, figures?.expiring.bytes, figures?.reclaimableBytes]
       let expiry = keyspace?.defaultExpiry.map { expiry in
         Cell(shown: HumanUnits.duration(seconds: expiry.seconds), plain: "\(expiry.seconds)")
       }
       var cells: [Cell] = [keyspace.map { .number(UInt64($0.id)) } ?? .none, .count(keys), .size(counted.liveBytes)]
       if sizes { cells += (bytes + [counted.orderBytes]).map { $0.map { .size($0) } ?? .none } }
-      cells.append(capacity)
+      if hasCapacity { cells.append(capacity) }
       cells.append(expiry ?? .none)
       cells.append(keyspace.map { .count(Int($0.incarnation)) } ?? .none)
       for form in [keyspace?.keyForm, keyspace?.valueForm] { cells.append(form.map { .text($0) } ?? .none) }

@@ -196,7 +196,7 @@ import Testing
   @Test func formsAreShown() throws {
     let scratch = try filled()
     let lines = try scratch.run("keyspaces", scratch.store).lines
-    #expect(lines[1...].contains("1\t1\t128\t\t\t0\tint64\tcbor\tboards"))
+    #expect(lines[1...].contains("1\t1\t128\t\t0\tint64\tcbor\tboards"))
     let object = try JSONSerialization.jsonObject(with: scratch.run("inspect", scratch.store, "--json").output)
     let manifest = try #require((object as? [String: Any])?["manifest"] as? [String: Any])
     let keyspaces = try #require(manifest["keyspaces"] as? [[String: Any]])

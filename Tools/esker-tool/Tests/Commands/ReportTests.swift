@@ -119,7 +119,7 @@ import Testing
   @Test func oneKeyOfAKeyspaceIsNotSeveral() throws {
     let scratch = try Scratch()
     _ = try scratch.run("put", scratch.store, "a", "value", "--keyspace", "names")
-    #expect(try scratch.run("stats", scratch.store).lines.contains("keyspace names       1 key of 56 B"))
+    #expect(try scratch.run("stats", scratch.store).lines.contains("keyspace names       1 key of 48 B"))
   }
 
   @Test func flippedByteIsNamedByVerifyAndPassedOverByDump() throws {
