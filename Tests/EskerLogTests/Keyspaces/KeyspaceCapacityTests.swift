@@ -130,6 +130,20 @@ import Testing
     try checkCounts(cache, Keyspace.Capacity(bytes: 4096, entries: 10))
   }
 
+  /// Of several writes of a key in a batch, the last one counts.
+  @Test func aBatchCountsAsItEnds() throws {
+    let store = try Machine().open()
+    let cache = try store.keyspace("cache", capacity: .entries(1))
+    try cache.put("v", forKey: "key 1")
+    try store.write { (batch) throws(StoreError) in
+      try batch.put("v", forKey: "key 2", in: cache)
+      try batch.remove("key 2", in: cache)
+      try batch.remove("key 1", in: cache)
+      try batch.put("v", forKey: "key 3", in: cache)
+    }
+    #expect(try keys(cache) == [3])
+  }
+
   /// Nor does an overwrite, or a batch of them, that would not fit into an empty keyspace.
   @Test func anOverwriteThatCanNeverFitChangesNothing() throws {
     let store = try Machine().open()
@@ -265,6 +279,7 @@ import Testing
       #expect(try keys(cache) == Set(15..<25), "\(round)")
       try cache.removeAll()
       #expect(store.statistics.keyspaces["cache"]?.liveBytes == 0)
+      #expect(cache.core.keyClock?.count == 0)
     }
     try store.removeKeyspace("cache")
     #expect(throws: StoreError.keyspaceRemoved("cache")) { try cache.put("v", forKey: "k") }
