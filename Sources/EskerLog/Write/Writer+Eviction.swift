@@ -2,96 +2,11 @@ internal import EskerFormat
 internal import EskerIndex
 internal import EskerPlatform
 
-// Keyspaces of limited capacity. A write that does not fit is refused under the lock, before anything is changed, and tried again once
-// enough was evicted: so the limits hold at each moment. What is evicted gets a tombstone, as what is removed: it stays away after a
-// crash, and readers, snapshots and merges need to know nothing of it.
+// What goes from a keyspace of limited capacity gets a tombstone, as what is removed: it stays away after a crash, and readers, snapshots
+// and merges need to know nothing of it.
 
 // Safety: what the index leads to stays mapped under the writer's lock.
 extension Writer {
-  /// Throws unless a keyspace of limited capacity can take a record, if its condition holds.
-  @inline(never)
-  func checkBudget(
-    of core: KeyspaceCore,
-    putting size: Int,
-    _ hash: UInt64,
-    _ key: UnsafeRawBufferPointer,
-    _ condition: WriteCondition
-  ) throws(StoreError) {
-    var probe = keydir.writeProbe(hash)
-    let existing = try unsafe keydir.findForWrite(hash, key, core.tag, &probe)
-    guard try holds(condition, existing) else { return }
-    let entries = existing.address == 0 ? 1 : 0
-    // A key that is written is in use.
-    if entries == 0 { core.noteRead(hash) }
-    try checkBudget(of: core, adding: size - existing.unpackedSize, entries: entries, writing: (size, 1))
-  }
-
-  /// - Parameter written: What is written in all, which has to fit whatever goes.
-  private func checkBudget(
-    of core: KeyspaceCore,
-    adding bytes: Int,
-    entries: Int,
-    writing written: (bytes: Int, entries: Int)
-  ) throws(StoreError) {
-    let budget = core.budget
-    guard budget.holds(bytes: written.bytes, entries: written.entries) else {
-      throw .keyspaceFull(keyspace: core.name, bytes: written.bytes, entries: written.entries)
-    }
-    guard bytes > 0 || entries > 0 else { return }
-    // Room that another write is being made is not taken.
-    let pledged = core.keyClock?.pledged ?? (bytes: 0, entries: 0)
-    guard
-      budget.holds(bytes: core.byteCount + bytes + pledged.bytes, entries: core.count + entries + pledged.entries)
-    else { throw .keyspaceFull(keyspace: core.name, bytes: bytes, entries: entries) }
-  }
-
-  /// Throws unless keyspaces of limited capacity can take what a batch adds to them. Called under the lock.
-  func checkBudgets(of batch: borrowing WriteBatch) throws(StoreError) {
-    guard batch.operations.contains(where: { $0.keyspace.isLimited }) else { return }
-    /// What an operation makes of its key: the last one counts.
-    struct Change {
-      var before: Int
-      var after: Int
-      var isThere: Bool
-      var isPut: Bool
-    }
-    var changes: [UInt32: (core: KeyspaceCore, keys: [UInt64: Change])] = [:]
-    // Safety: the keys lie in the batch's bytes, which are lent until the loop has ended and do not change.
-    try unsafe batch.bytes.withUnsafeBytesTyped { (bytes) throws(StoreError) in
-      for operation in batch.operations where operation.keyspace.isLimited {
-        let core = operation.keyspace
-        let key = unsafe UnsafeRawBufferPointer(
-          rebasing: bytes[operation.start..<operation.start + operation.keyLength]
-        )
-        let hash = unsafe core.incarnation.pointee.hash.hash(key)
-        let after = operation.isPut ? header(operation, hash: hash, isLast: true).size : 0
-        if changes[core.id]?.keys[hash] != nil {
-          changes[core.id]?.keys[hash]?.after = after
-          changes[core.id]?.keys[hash]?.isPut = operation.isPut
-          continue
-        }
-        var probe = keydir.writeProbe(hash)
-        let existing = try unsafe keydir.findForWrite(hash, key, core.tag, &probe)
-        let isThere = existing.address != 0
-        if isThere { core.noteRead(hash) }
-        changes[core.id, default: (core, [:])].keys[hash] = Change(
-          before: existing.unpackedSize,
-          after: after,
-          isThere: isThere,
-          isPut: operation.isPut
-        )
-      }
-    }
-    for (core, keys) in changes.values {
-      let bytes = keys.values.reduce(0) { $0 + $1.after - $1.before }
-      let entries = keys.values.reduce(0) { $0 + ($1.isPut ? 1 : 0) - ($1.isThere ? 1 : 0) }
-      let written = keys.values.reduce((bytes: 0, entries: 0)) { ($0.0 + $1.after, $0.1 + ($1.isPut ? 1 : 0)) }
-      try checkBudget(of: core, adding: bytes, entries: entries, writing: written)
-    }
-  }
-
-  // MARK: Eviction
-
   /// The most that goes under one hold of the lock, and the most that are looked at.
   private static let mostEvicted = 64
   private static let mostExamined = 1024
@@ -256,63 +171,5 @@ extension Writer {
       if isWatched { unsafe core.notifyLoss([UInt8](key), victim.existing, isGone ? .expiry : .eviction) }
     }
     return victim.existing.unpackedSize
-  }
-
-  // MARK: Gathering
-
-  /// Gathers the keys of a keyspace by age, after an opening. Those that the index gets meanwhile come behind.
-  ///
-  /// - Complexity: O(keys) for a small keyspace, else O(entries of the store).
-  private func gather(into clock: KeyClock, of core: KeyspaceCore) throws(StoreError) {
-    core.ordering.lock()
-    defer { core.ordering.unlock() }
-    if clock.isGathered { return }
-    let tag = withLock { _ in
-      clock.beginGathering()
-      return core.tag
-    }
-    var found: [(sequence: UInt64, hash: UInt64)]? = []
-    defer {
-      let hashes = found?.sorted { $0.sequence < $1.sequence }.map(\.hash)
-      withLock { _ in clock.endGathering(core.tag == tag ? hashes : []) }
-    }
-    do throws(StoreError) {
-      let isSmall = try withAddresses(of: core, tag) { (hash, address, _) throws(StoreError) in
-        if let entry = entry(at: address, hash & IndexEntry.partialHashMask, of: tag) { found?.append(entry) }
-      }
-      if isSmall { return }
-      found = []
-      // What cannot be read is not evicted.
-      try forEachSlice { entries in
-        for entry in entries { keydir.granules.prefetch(entry.address) }
-        for entry in entries {
-          if let entry = self.entry(at: entry.address, entry.partialHash, of: tag) { found?.append(entry) }
-        }
-      }
-    } catch {
-      found = nil
-      throw error
-    }
-  }
-
-  /// The hash of the key of a record that the index has for that part of a hash; nil if it is of another keyspace, or cannot be read.
-  private func entry(
-    at address: UInt64,
-    _ partialHash: UInt64,
-    of tag: KeyspaceTag
-  ) -> (sequence: UInt64, hash: UInt64)? {
-    guard let record = keydir.granules.place(of: address).flatMap({ StoredRecord(at: $0) }),
-      let hash = hash(of: record, tag), hash & IndexEntry.partialHashMask == partialHash
-    else { return nil }
-    return (record.sequence, hash)
-  }
-
-  /// The hash of a record's key; nil if it says that it is of another keyspace.
-  ///
-  /// Compared with that in the index, it says whether keyspace and key are what was written: the checksum would read the value too.
-  private func hash(of record: StoredRecord, _ tag: KeyspaceTag) -> UInt64? {
-    guard record.keyspace == tag else { return nil }
-    let hash = KeyHash(seedLow: env.seed.low, seedHigh: env.seed.high, keyspace: tag)
-    return unsafe record.withKey { key in unsafe hash.hash(key) }
   }
 }
