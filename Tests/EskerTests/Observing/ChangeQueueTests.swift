@@ -198,19 +198,24 @@ import Testing
       Issue.record("made for nobody")
       return 1
     }
-    let registration = Task.detached {
-      try queue.observe(nil, takesBatches: true, feed: { _ in }) { note($0, in: late) }
+    // On a thread of its own: it waits for the task that ends the batch.
+    let registered = Collected<ObservationToken>()
+    async let registration: Void = onThreadsOfTheirOwn(1) { _ in
+      do { registered.add(try queue.observe(nil, takesBatches: true, feed: { _ in }) { note($0, in: late) }) } catch {
+        Issue.record(error)
+      }
     }
     try await Task.sleep(for: .milliseconds(50))
+    #expect(registered.count == 0)
     queue.add("a") { 2 }
     queue.endBatch()
-    let second = try await registration.value
+    await registration
     queue.add("b") { 3 }
     #expect(early.reach(1) && late.reach(1))
     #expect(early.all == [Heard(numbers: [2], batch: 2)])
     #expect(late.all == [Heard(numbers: [3])])
     first.cancel()
-    second.cancel()
+    for second in registered.all { second.cancel() }
   }
 
   @Test func aBatchIsQueuedWholeOrMissedWhole() throws {
