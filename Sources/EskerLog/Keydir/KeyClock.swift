@@ -22,10 +22,6 @@ final class KeyClock: Sendable {
 
     var count: Int { hashes.count - first }
 
-    mutating func forget() {
-      (hashes, first) = ([], 0)
-      isGathered = false
-    }
   }
 
   private let state: Guarded<State>
@@ -50,10 +46,20 @@ final class KeyClock: Sendable {
   /// What entries are being evicted for: others leave that room alone, or a large write would be made room for in vain.
   var pledged: (bytes: Int, entries: Int) { state.withLock { $0.pledged } }
 
+  /// A write that takes less than what it replaces needs no room, and gives none before it is done.
   func pledge(_ bytes: Int, _ entries: Int) {
     state.withLock { state in
-      state.pledged.bytes += bytes
-      state.pledged.entries += entries
+      state.pledged.bytes += max(0, bytes)
+      state.pledged.entries += max(0, entries)
+    }
+  }
+
+  /// Undoes one call of ``pledge(_:_:)``.
+  func release(_ bytes: Int, _ entries: Int) {
+    state.withLock { state in
+      state.pledged.bytes -= max(0, bytes)
+      state.pledged.entries -= max(0, entries)
+      assert(state.pledged.bytes >= 0 && state.pledged.entries >= 0, "more is released than was pledged")
     }
   }
 
@@ -65,20 +71,18 @@ final class KeyClock: Sendable {
       guard state.isGathered || state.isGathering else { return }
       // Keys that come and go leave their hashes here. They are gathered anew when the next has to go.
       if state.isGathered, state.count > 2 * count + Self.slack {
-        state.forget()
+        (state.hashes, state.first) = ([], 0)
+        state.isGathered = false
         return
       }
       state.hashes.append(hash)
     }
   }
 
-  /// Forgets all keys: they are to be gathered anew.
-  func forget() { state.withLock { $0.forget() } }
-
-  /// The next key to go; nil if there is none.
+  /// The next key to go; nil if there is none, or the keys are not gathered.
   func next() -> UInt64? {
     state.withLock { state in
-      guard state.first < state.hashes.count else { return nil }
+      guard state.isGathered, state.first < state.hashes.count else { return nil }
       defer {
         state.first += 1
         if state.first > 1024, state.first > state.hashes.count / 2 {

@@ -133,6 +133,7 @@ struct Backup {
     manifest.history = (catalog.history.rows + [row(of: snapshot)]).kept
     return manifest
   }
+
   /// What the copy's history says of its making.
   private func row(of snapshot: Snapshot) -> OpeningRow {
     var report = Report.Opening(kind: .copied, time: env.options.clock.now())

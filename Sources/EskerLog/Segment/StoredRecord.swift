@@ -114,6 +114,22 @@ enum StoredRecord {
     }
   }
 
+  /// Whether lengths, sequence number and expiry are intact; reads neither key nor value of a record that is not packed.
+  var lengthsAreIntact: Bool {
+    switch self {
+    case .plain(_, let place):
+      let read = unsafe RecordHeader.read(
+        at: place.pointer,
+        limit: place.limit,
+        salt: place.salt,
+        offsetUnits: place.offsetUnits
+      )
+      if case .record = read { return true }
+      return false
+    case .packed(let entry, let view): return entry.headIsIntact(salt: view.salt)
+    }
+  }
+
   /// Whether key, sequence number and expiry are intact; does not verify a packed value.
   var headIsIntact: Bool {
     switch self {

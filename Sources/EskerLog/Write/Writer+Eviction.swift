@@ -22,7 +22,6 @@ extension Writer {
     }
     // Each key is spared once, or keys that are read all the time would keep a writer for ever.
     var spares = Int.max
-    var gatherings = 0
     while let clock = core.keyClock {
       guard core.budget.holds(bytes: bytes, entries: entries) else {
         throw .keyspaceFull(keyspace: core.name, bytes: bytes, entries: entries)
@@ -33,13 +32,8 @@ extension Writer {
         return
       }
       clock.pledge(bytes, entries)
-      defer { clock.pledge(-bytes, -entries) }
-      if !clock.isGathered {
-        // All that could be found is gone, twice: what is left cannot be read, and its bytes are anybody's guess.
-        if gatherings == 2 { return try disregardBytes(of: core, toAdd: bytes, entries) }
-        gatherings += 1
-        try gather(into: clock, of: core)
-      }
+      defer { clock.release(bytes, entries) }
+      if !clock.isGathered { try gather(into: clock, of: core) }
       spares = min(spares, clock.count)
       let step = try writing(.removal) { (isAlone) throws(StoreError) in
         try evictSome(from: core, clock, toAdd: bytes, entries, &spares, isAlone)
@@ -47,15 +41,6 @@ extension Writer {
       evicted = (evicted.entries + step.entries, evicted.bytes + step.bytes)
       if step.isLast { return }
       letOthersIn()
-    }
-  }
-
-  private func disregardBytes(of core: KeyspaceCore, toAdd bytes: Int, _ entries: Int) throws(StoreError) {
-    try withLock { (_) throws(StoreError) in
-      core.setCount(core.count, byteCount: 0)
-      guard fits(bytes, entries, in: core, core.budget) else {
-        throw .keyspaceFull(keyspace: core.name, bytes: bytes, entries: entries)
-      }
     }
   }
 
@@ -81,7 +66,13 @@ extension Writer {
         let target = evicted.entries == 0 ? budget : budget.lowered
         if evicted.entries == Self.mostEvicted || fits(bytes, entries, in: core, target) { break }
         guard let hash = clock.next() else {
-          clock.forget()
+          // Another thread gathers the keys, or some have just gone.
+          guard clock.isGathered, evicted.entries == 0 else { break }
+          // What is left cannot be read, and its bytes are anybody's guess.
+          core.setCount(core.count, byteCount: 0)
+          guard fits(bytes, entries, in: core, budget) else {
+            throw .keyspaceFull(keyspace: core.name, bytes: bytes, entries: entries)
+          }
           break
         }
         if core.takeMark(hash), spares > 0 {
@@ -110,12 +101,13 @@ extension Writer {
     var tombstoneSize: Int
   }
 
-  /// The present record of a keyspace's key with that hash; nil if there is none, or its key cannot be read. The value is not looked at.
+  /// The present record of a keyspace's key with that hash; nil if there is none, or its key or its lengths cannot be read. The value is
+  /// not looked at.
   private func victim(_ hash: UInt64, of core: KeyspaceCore) -> Victim? {
     var probe = keydir.writeProbe(hash)
     while let address = probe.next() {
       guard let record = keydir.granules.place(of: address).flatMap({ StoredRecord(at: $0) }),
-        self.hash(of: record, core.tag) == hash
+        record.lengthsAreIntact, self.hash(of: record, core.tag) == hash
       else { continue }
       return Victim(
         record: record,

@@ -212,7 +212,7 @@ import Testing
   // MARK: Damage
 
   /// What cannot be read is evicted by its key, or not at all. A write ends in either case.
-  @Test(arguments: [8, 35, 44, 60], [1, 2]) func damageEndsNoWrite(_ offset: Int, _ entries: Int) throws {
+  @Test(arguments: [8, 25, 35, 44, 60], [1, 2]) func damageEndsNoWrite(_ offset: Int, _ entries: Int) throws {
     let machine = Machine()
     let store = try machine.open()
     let cache = try store.keyspace("cache", capacity: Keyspace.Capacity(bytes: 8192, entries: entries))
@@ -406,6 +406,38 @@ import Testing
     try cache.setCapacity(.entries(4))
     let change = try await task.value
     #expect(change?.kind == .remove && change?.key == bytes(Self.key(0)))
+  }
+
+  /// A batch that gives bytes back, while entries are evicted for it, lets nobody else have these before they are free.
+  @Test func whatABatchWillGiveBackIsNotTakenBefore() throws {
+    let store = try Machine().open()
+    let cache = try store.keyspace("cache", capacity: .bytes(4096))
+    for number in 0..<4 { try cache.put([UInt8](repeating: 1, count: 900), forKey: Self.key(number)) }
+    let clock = try #require(cache.core.keyClock)
+    clock.pledge(-3000, 1)
+    try cache.put([UInt8](repeating: 1, count: 900), forKey: Self.key(4))
+    try checkCounts(cache, .bytes(4096))
+    clock.release(-3000, 1)
+    #expect(clock.pledged == (0, 0))
+  }
+
+  /// The room of what was evicted is given to others: as much as it was, whatever its damaged lengths say.
+  @Test func damagedLengthsTakeNoRoomOfOthers() throws {
+    var machine = Machine()
+    machine.reusesSpace = true
+    let store = try machine.open()
+    let cache = try store.keyspace("cache", capacity: .entries(2))
+    try store.put("first", forKey: "first")
+    try cache.put([UInt8](repeating: 1, count: 200), forKey: "a")
+    for number in 0..<8 { try store.put([UInt8](repeating: 7, count: 100), forKey: Self.key(number)) }
+    let tail = try #require(store.probe.tail)
+    let record = try #require(tail.offset(of: bytes("a") + [UInt8](repeating: 1, count: 200))) - 40
+    // 456 instead of 200 bytes.
+    tail.store(1, at: record + 25)
+    for number in 0..<10 { try cache.put([UInt8](repeating: 2, count: 50), forKey: Self.key(number)) }
+    for number in 10..<300 { try store.put([UInt8](repeating: 8, count: 456), forKey: Self.key(number % 40 + 100)) }
+    for number in 0..<8 { #expect(try store.get(Self.key(number)) == [UInt8](repeating: 7, count: 100)) }
+    store.probe.kill()
   }
 
   /// With both, each holds.

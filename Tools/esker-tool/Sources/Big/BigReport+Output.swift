@@ -7,19 +7,24 @@ extension BigReport {
     pairs.add("keys", .size(keyBytes))
     pairs.add("values", .size(valueBytes))
     try output.write(pairs.text(in: .output))
-    try write("LARGEST", [.right("SIZE"), .right("VALUE"), .left("KEYSPACE"), .left("KEY")], to: &output, largest) {
+    try Table.write(
+      "LARGEST",
+      [.right("SIZE"), .right("VALUE"), .left("KEYSPACE"), .left("KEY")],
+      to: &output,
+      largest
+    ) {
       [.size($0.bytes), .size($0.valueBytes), .text($0.keyspace), .bytes($0.key)]
     }
     if keyspaces.count > 1 {
       let columns: [Table.Column] = [.right("SIZE"), .right("KEYS"), .right("SHARE"), .left("KEYSPACE")]
-      try write("KEYSPACES", columns, to: &output, largestKeyspaces) { name, amount in
+      try Table.write("KEYSPACES", columns, to: &output, largestKeyspaces) { name, amount in
         [
           .size(amount.bytes), .count(amount.keys), .share(amount.bytes, of: keyBytes + valueBytes), .keyspace(name),
         ]
       }
     }
     let columns: [Table.Column] = [.right("SIZE"), .right("KEYS"), .right("SHARE"), .left("KEYSPACE"), .left("PREFIX")]
-    try write("PREFIXES OF KEYS", columns, to: &output, largestPrefixes) { figure in
+    try Table.write("PREFIXES OF KEYS", columns, to: &output, largestPrefixes) { figure in
       [
         .size(figure.amount.bytes), .count(figure.amount.keys), .share(figure.amount.bytes, of: keyBytes + valueBytes),
         .text(figure.name.keyspace), .text(figure.name.prefix),
@@ -29,7 +34,7 @@ extension BigReport {
       let others = "\(HumanUnits.entries(prefixes.others.keys)), \(HumanUnits.bytes(prefixes.others.bytes))"
       try output.write("and under prefixes too small and too many to be told apart: \(others)\n")
     }
-    try write(
+    try Table.write(
       "VALUE SIZES",
       [.right("UP TO"), .right("VALUES"), .right("BYTES"), .right("SHARE")],
       to: &output,
@@ -37,7 +42,12 @@ extension BigReport {
     ) {
       [.size($0.upTo), .count($0.values), .size($0.bytes), .share($0.values, of: entries)]
     }
-    try write("LIFETIMES LEFT", [.right("UP TO"), .right("VALUES"), .right("SHARE")], to: &output, lifetimes.filled) {
+    try Table.write(
+      "LIFETIMES LEFT",
+      [.right("UP TO"), .right("VALUES"), .right("SHARE")],
+      to: &output,
+      lifetimes.filled
+    ) {
       [Self.time($0.upTo), .count($0.values), .share($0.values, of: entries)]
     }
     if entries > 0 { try output.write("\(HumanUnits.count(lifetimes.never)) of the values do not expire\n") }
@@ -46,21 +56,6 @@ extension BigReport {
   private static func time(_ seconds: Int64?) -> Cell {
     guard let seconds else { return .word("longer") }
     return Cell(shown: HumanUnits.duration(seconds: Double(seconds)), plain: "\(seconds)")
-  }
-
-  /// A table under a heading; nothing without rows.
-  private func write<Rows: Collection>(
-    _ heading: String,
-    _ columns: [Table.Column],
-    to output: inout BufferedOutput,
-    _ rows: Rows,
-    _ cells: (Rows.Element) -> [Cell]
-  ) throws(ToolError) {
-    guard !rows.isEmpty else { return }
-    try output.write("\n" + Paint.heading(heading, in: .output) + "\n")
-    var table = Table(columns, in: .output)
-    for row in rows { try table.add(cells(row), to: &output) }
-    try table.flush(to: &output)
   }
 
   /// One object and a newline. Scripts rely on the names: add fields, but never rename or drop one.

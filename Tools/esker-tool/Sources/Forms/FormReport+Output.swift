@@ -5,7 +5,7 @@ import Esker
 extension FormReport {
   func write(to output: inout BufferedOutput) throws(ToolError) {
     let entries: [Table.Column] = [.right("ENTRIES"), .left("KEYS ARE"), .left("VALUES ARE"), .left("KEYSPACE")]
-    try write("FORMS", entries, to: &output, keyspaces) {
+    try Table.write("FORMS", entries, to: &output, keyspaces) {
       [.count($0.entries), .form($0.keyForm), .form($0.valueForm), .keyspace($0.name)]
     }
     try writeGroups("NOT OF THE FORM", [.left("FORM"), .left("PART"), .left("IS")], to: &output, \.misfits) {
@@ -39,28 +39,13 @@ extension FormReport {
   ) throws(ToolError) {
     let rows = keyspaces.flatMap { keyspace in keyspace[keyPath: groups].all.map { (keyspace.name, $0) } }
     let all = [.right("ENTRIES"), .left("KEYSPACE")] + columns + [.left("SUCH AS")]
-    try write(heading, all, to: &output, rows) { name, group in
+    try Table.write(heading, all, to: &output, rows) { name, group in
       let samples = group.samples.map { escaped($0) }.joined(separator: ", ")
       return [.count(group.entries), .keyspace(name)] + cells(group.kind) + [.word(samples)]
     }
     let others = keyspaces.reduce(0) { $0 + $1[keyPath: groups].others }
     guard others > 0 else { return }
     try output.write("and \(HumanUnits.count(others)) more, of too many kinds to be told apart\n")
-  }
-
-  /// A table under a heading; nothing without rows.
-  private func write<Rows: Collection>(
-    _ heading: String,
-    _ columns: [Table.Column],
-    to output: inout BufferedOutput,
-    _ rows: Rows,
-    _ cells: (Rows.Element) -> [Cell]
-  ) throws(ToolError) {
-    guard !rows.isEmpty else { return }
-    try output.write("\n" + Paint.heading(heading, in: .output) + "\n")
-    var table = Table(columns, in: .output)
-    for row in rows { try table.add(cells(row), to: &output) }
-    try table.flush(to: &output)
   }
 
   /// Writes the report as a field of an object. Scripts rely on the names: add fields, but never rename or drop one.

@@ -43,6 +43,21 @@ struct Table {
     if rows.count == Self.rowsTogether { try flush(to: &output) }
   }
 
+  /// Writes a table under a heading; nothing without rows.
+  static func write<Rows: Collection>(
+    _ heading: String,
+    _ columns: [Column],
+    to output: inout BufferedOutput,
+    _ rows: Rows,
+    _ cells: (Rows.Element) -> [Cell]
+  ) throws(ToolError) {
+    guard !rows.isEmpty else { return }
+    try output.write("\n" + Paint.heading(heading, in: .output) + "\n")
+    var table = Table(columns, in: .output)
+    for row in rows { try table.add(cells(row), to: &output) }
+    try table.flush(to: &output)
+  }
+
   /// Writes the remaining rows, with the titles if not written yet.
   mutating func flush(to output: inout BufferedOutput) throws(ToolError) {
     try output.write(text())
