@@ -122,20 +122,30 @@ import Testing
   @Test(.enabled(if: TmuxSession.isInstalled))
   func linesAreEditedRecalledAndCompletedOnATerminal() throws {
     _ = try scratch.run("put", scratch.store, "austria", "Wien")
-    _ = try scratch.run("put", scratch.store, "z", "1", "--keyspace", "scores")
+    _ = try scratch.run("put", scratch.store, "z", "one", "--keyspace", "scores")
     let result = try TmuxSession.run(
       columns: 60,
-      rows: 30,
+      rows: 60,
       environment: "ESKER_HISTORY='$1.history'",
       #"""
-      t send-keys "'$0' shell '$1'" Enter; await '^store>'
-      t send-keys 'ge' Tab 'au' Tab Enter; await '^Wien'
-      t send-keys Up C-a M-f C-k ' at' Left Left Left Right Right Right BSpace t Enter; await '^Vienna'
-      t send-keys 'count --keys' Tab 'sc' Tab Enter; await '^1$'
-      t send-keys 'put k "' 'Zürich 東x京"' Left Left BSpace Enter; sleep 1; t send-keys 'get k' Enter; await '^Zürich'
+      # A terminal takes keys itself, escape sequences and all, as long as a command runs.
+      prompt='^store> *$'
+      t send-keys "'$0' shell '$1'" Enter; await "$prompt"
+      t send-keys 'ge' Tab 'au' Tab Enter; await '^Wien'; await "$prompt"
+      t send-keys Up C-a M-f C-k ' at' Left Left Left Right Right Right BSpace t Enter; await '^Vienna'; await "$prompt"
+      t send-keys 'count --keys' Tab 'sc' Tab Enter; await '^1$'; await "$prompt"
+      t send-keys 'put k "' 'Zürich 東x京"' Left Left BSpace Enter; await '"Zürich 東京"$'; await "$prompt"
+      t send-keys 'get k' Enter; await '^Zürich'; await "$prompt"
       t send-keys 'get a' Tab; await '^at  *austria\|^austria  *at'
-      t send-keys C-c; await '\^C'
-      t send-keys 'follow' Enter; sleep 1; t send-keys C-c; t send-keys 'get z --keyspace scores' Enter; await '^1$'; sleep 1
+      t send-keys C-c; await '\^C'; await "$prompt"
+      # However early the key comes, the next prompt does.
+      t send-keys 'follow' Enter; await '^store> follow$'; n=0
+      until t capture-pane -p | grep -v '^ *$' | tail -n 1 | grep -q "$prompt"; do
+        n=$((n+1)); [ $n -lt 600 ] || { echo 'the command does not end'; exit 1; }
+        t send-keys C-c
+        sleep 0.1
+      done
+      t send-keys 'get z --keyspace scores' Enter; await '^one$'; await "$prompt"
       t send-keys C-d; await 'done> *$'
       t send-keys 'stty -a | grep -o " icanon"' Enter; await '^ icanon'
       t capture-pane -p
