@@ -46,6 +46,10 @@ extension Recovery {
         let isSettled = segment.isSettled || manifest.state == .clean
         scanner.scan(rest, from: offset, isSettled: isSettled)
       }
+      // A writer in another process may have begun with it since it was opened: who copies the segment goes by its number.
+      if segment.firstSequence == 0, scanner.ends[segment.id]?.hasRecords == true, let first = segment.firstNumber {
+        segment.change { $0.begin(with: first) }
+      }
       offset = SegmentHeader.length
       isFirst = false
       // Whether all is read that the manifest says of it: what it says of the next one is then all there is in between.
