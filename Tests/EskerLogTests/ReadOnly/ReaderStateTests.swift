@@ -183,6 +183,19 @@ import Testing
     }
   }
 
+  /// A segment that was listed as empty, and began to be used between the last look at where it begins and its reading: a backup has what
+  /// is in it. Nothing is called in between at which a writer could be let in.
+  @Test func aBackupHasASegmentThatBeganWhileItWasRead() throws {
+    let writer = try bench.openWriter()
+    try writer.fill(80)
+    let reader = try bench.openReader()
+    reader.probe.readLastAsIfItHadBeenEmpty()
+    try reader.backup(to: "/copy")
+    let host = StoreHost(platform: bench.disk.platform(clock: bench.clock), background: .inline)
+    let copy = try LogStore(at: "/copy", options: bench.options { $0.readOnly = true }, host: host)
+    try expectSame(copy, writer)
+  }
+
   // MARK: Following
 
   @Test func whatIsWrittenBetweenTheLooksAtTheLogAndAtTheManifestIsReadBeforeAMergeTakesEffect() throws {

@@ -125,6 +125,18 @@ struct HeldSegment: Sendable {
 }
 
 extension StoreProbe {
+  /// Reads the last segment of the log again, as an opening beside a writer does for which it was empty when it was last looked at.
+  func readLastAsIfItHadBeenEmpty() {
+    guard let segment = engine.catalog.lastLogSegment else { return }
+    let first = segment.firstSequence
+    segment.change { $0.begin(with: 0) }
+    let manifest = engine.catalog.manifest
+    var damage: [StoreEvent] = []
+    var scanner = LogScanner(engine.writer, manifest, expected: first, through: .max)
+    Recovery(engine.writer).read([segment], manifest, &scanner, &damage)
+    scanner.finish()
+  }
+
   /// The rows that a manifest would list, where something happens after the first look at each segment.
   func rows(afterEach look: (_ segment: UInt64) throws -> Void) throws -> [SegmentRow] {
     var failure: (any Error)?
