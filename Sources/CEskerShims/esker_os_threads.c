@@ -65,12 +65,29 @@ void esker_word_wake(void *word, bool all) {
   if (all) os_sync_wake_by_address_all(word, sizeof(uint32_t), OS_SYNC_WAKE_BY_ADDRESS_NONE);
   else os_sync_wake_by_address_any(word, sizeof(uint32_t), OS_SYNC_WAKE_BY_ADDRESS_NONE);
 }
+
+void esker_shared_word_wait(void *word, uint32_t value, uint64_t nanoseconds) {
+  os_sync_wait_on_address_with_timeout(
+    word, value, sizeof value, OS_SYNC_WAIT_ON_ADDRESS_SHARED, OS_CLOCK_MACH_ABSOLUTE_TIME, nanoseconds);
+}
+
+void esker_shared_word_wake(void *word) {
+  os_sync_wake_by_address_all(word, sizeof(uint32_t), OS_SYNC_WAKE_BY_ADDRESS_SHARED);
+}
 #else
 void esker_word_wait(void *word, uint32_t value) {
   syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0);
 }
 
 void esker_word_wake(void *word, bool all) { syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, all ? INT_MAX : 1, NULL, NULL, 0); }
+
+void esker_shared_word_wait(void *word, uint32_t value, uint64_t nanoseconds) {
+  struct timespec span = {
+    (time_t)(nanoseconds / nanoseconds_per_second), (long)(nanoseconds % nanoseconds_per_second)};
+  syscall(SYS_futex, word, FUTEX_WAIT, value, &span, NULL, 0);
+}
+
+void esker_shared_word_wake(void *word) { syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0); }
 #endif
 
 // ---- Threads -----------------------------------------------------------------------------------------------------

@@ -15,9 +15,68 @@ import EskerTestSupport
 //
 // Arguments: the store's directory, then for each thread the number of its last operation.
 //
+// With `--turns` in front of them, the second argument is a number, and the third a file whose word of that number is that of the last
+// write that has returned; it opens the store to write in turn with other such processes. Behind that word are others that say how many
+// turns had to be waited for, and the longest wait in nanoseconds.
+//
 // With `--replacing` in front of them, the second argument is a file whose first word is the number of the last write that has
 // returned: few keys of one size are overwritten as fast as possible, and nothing is synced.
-if CommandLine.arguments[1] == "--replacing" { replaceUntilKilled() } else { writeUntilKilled() }
+switch CommandLine.arguments[1] {
+case "--replacing": replaceUntilKilled()
+case "--turns": takeTurnsUntilKilled()
+default: writeUntilKilled()
+}
+
+func takeTurnsUntilKilled() {
+  do {
+    let arguments = CommandLine.arguments
+    guard arguments.count == 5, let process = Int(arguments[3]) else { exit(2) }
+    let progress = try OSFileSystem().open(arguments[4], .readWrite).map(capacity: 4096, writable: true)
+    try progress.extend(to: 4096)
+    let words = progress.base.assumingMemoryBound(to: UInt64.self) + process * TurnScript.words
+    var options = Options()
+    options.segmentSize = 256 << 10
+    options.sharing = .inTurn(patience: .seconds(600))
+    var generator = SeededGenerator(seed: UInt64(process) + words[0])
+    while true {
+      let store = try LogStore(at: arguments[2], options: options)
+      // The last one may not have been told that it is done.
+      let last = try count(of: TurnScript.key(process), in: store)
+      guard last == words[0] || last == words[0] + 1 else {
+        print("write \(words[0]) is the last that returned, and \(last) is there")
+        exit(1)
+      }
+      words[0] = last
+      for _ in 0..<Int.random(in: 100...2_000, using: &generator) {
+        let number = words[0] + 1
+        let start = ContinuousClock.now
+        try count(number, by: process, in: store, durability: generator.oneIn(50) ? .synced : .buffered)
+        words[0] = number
+        let wait = UInt64(start.duration(to: .now) / .nanoseconds(1))
+        // What takes longer has waited for others.
+        if wait > 100_000 { TurnScript.note(wait, words) }
+        if generator.oneIn(20) { usleep(UInt32.random(in: 0...300, using: &generator)) }
+      }
+      if generator.oneIn(4) { try store.close() }
+    }
+  } catch {
+    fail(error)
+  }
+}
+
+/// Counts up what all processes count, and this one's own number with it.
+func count(_ number: UInt64, by process: Int, in store: LogStore, durability: Durability) throws {
+  try store.transaction(durability: durability) { (tx) throws(StoreError) in
+    let before = parsed(try tx.get(TurnScript.counter))
+    try tx.put("\(before + 1)", forKey: TurnScript.counter)
+    try tx.put("\(number)", forKey: TurnScript.key(process))
+    try tx.put(TurnScript.value(number), forKey: TurnScript.slot(number, of: process))
+  }
+}
+
+func count(of key: String, in store: LogStore) throws -> UInt64 { parsed(try store.get(key)) }
+
+func parsed(_ value: [UInt8]?) -> UInt64 { value.flatMap { UInt64(String(decoding: $0, as: UTF8.self)) } ?? 0 }
 
 func replaceUntilKilled() {
   do {

@@ -165,6 +165,10 @@ void esker_word_wait(void *_Nonnull word, uint32_t value);
 /// Wakes one thread sleeping on the word, or all of them.
 void esker_word_wake(void *_Nonnull word, bool all);
 
+// The same for a word in a file that several processes have mapped, and for that long at most. Wakes all who sleep.
+void esker_shared_word_wait(void *_Nonnull word, uint32_t value, uint64_t nanoseconds);
+void esker_shared_word_wake(void *_Nonnull word);
+
 struct esker_thread {
   uintptr_t handle;   // a pthread_t: a number on some systems, on others a pointer, which Swift would not let cross threads
 };

@@ -268,6 +268,7 @@ extension LogStorage {
     _ call: StorageRequest.Write<Value>
   ) async throws(StorageError) -> StorageRequest.Receipt {
     if Task.isCancelled { throw .cancelled }
+    do throws(StoreError) { try await keyspace.awaitTurn() } catch { throw .store(error) }
     // Buffered: a page that many tasks store to is flushed from the TLBs only once, with the sync that they share.
     // A store with a capacity may have to make room first, and one beyond memory to read what is there: both take their time.
     var takesTime = keyspace.mayMakeRoom

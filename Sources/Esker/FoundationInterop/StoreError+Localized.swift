@@ -8,6 +8,7 @@ extension StoreError: LocalizedError {
     switch self {
     case .closed: "The store is closed."
     case .readOnly: "The store can only be read."
+    case .suspended(let path): "The store “\(name(path))” is suspended."
     case .cancelled: "The operation was cancelled."
     case .locked(let path, _): "The store “\(name(path))” is in use."
     case .notAStore(let path): "“\(name(path))” is not a store."
@@ -40,6 +41,7 @@ extension StoreError: LocalizedError {
     switch self {
     case .closed, .cancelled, .keyspaceRemoved: nil
     case .readOnly: "It was opened for reading only."
+    case .suspended: "It was let go of, so that other programs can write to it. Nothing was changed."
     case .noSuchKeyspace: "The store was opened for reading only, and nobody has written there."
     case .locked(_, let holder):
       holder == 0 ? "Another process has it open." : "Process \(holder) has it open."
@@ -73,6 +75,7 @@ extension StoreError: LocalizedError {
     switch self {
     case .closed, .syncFailed, .outcomeUnknown: "Open the store again."
     case .readOnly: "Open it for writing."
+    case .suspended: "Resume it, and try again."
     case .cancelled: nil
     case .locked: "Close it there, or open it for reading only."
     case .notAStore, .directoryNotEmpty: "Choose another place."

@@ -13,6 +13,8 @@ extension ByteStore {
     _ body: (RawSpan?) throws -> Update
   ) throws -> UInt64 {
     while true {
+      let isClaimed = try core.engine.claimTurn()
+      defer { if isClaimed { core.engine.endClaim() } }
       let lease = try lease(key)
       let update: Update
       if let lease { update = try lease.withBytes { span in try body(span) } } else { update = try body(nil) }
@@ -27,6 +29,8 @@ extension ByteStore {
     _ body: (RawSpan?) throws(StoreError) -> Update
   ) throws(StoreError) -> UInt64 {
     while true {
+      let isClaimed = try core.engine.claimTurn()
+      defer { if isClaimed { core.engine.endClaim() } }
       let lease = try lease(key)
       let update: Update
       if let lease {
@@ -81,11 +85,12 @@ extension ByteStore {
     lease.expiry == Expiry(stored: core.resolve(expiry))
   }
 
-  /// The version of a value that need not be written again. Throws where a write would: whether a call fails must not depend on
+  /// The version of a value that need not be written again; nil if another process may have changed it. Throws where a write would: whether a call fails must not depend on
   /// what the value happens to be.
-  private func unchanged(_ lease: ValueLease) throws(StoreError) -> UInt64 {
-    try core.engine.env.checkWritable()
-    return lease.version.rawValue
+  private func unchanged(_ lease: ValueLease) throws(StoreError) -> UInt64? {
+    try core.engine.env.checkMayWrite()
+    // The turn that this attempt began in may have ended.
+    return core.engine.env.isFollowing ? nil : lease.version.rawValue
   }
 
   /// Stores `value` if the key's value is `expected`.
@@ -97,6 +102,8 @@ extension ByteStore {
     _ durability: Durability?
   ) throws(StoreError) -> UInt64 {
     while true {
+      let isClaimed = try core.engine.claimTurn()
+      defer { if isClaimed { core.engine.endClaim() } }
       let lease = try lease(key)
       if let lease, let expected {
         guard expected.withBytes({ lease.isEqual(to: $0) }) else { return 0 }
@@ -114,6 +121,8 @@ extension ByteStore {
     _ durability: Durability?
   ) throws(StoreError) -> (sum: Int64, sequence: UInt64) {
     while true {
+      let isClaimed = try core.engine.claimTurn()
+      defer { if isClaimed { core.engine.endClaim() } }
       let lease = try lease(key)
       var sum = amount
       if let lease {
@@ -148,8 +157,13 @@ extension ByteStore {
     _ durability: Durability?
   ) throws(StoreError) -> UInt64 {
     while true {
+      let isClaimed = try core.engine.claimTurn()
+      defer { if isClaimed { core.engine.endClaim() } }
       let lease = try lease(key)
-      if let lease, suffix.withBytes({ $0.isEmpty }) { return try unchanged(lease) }
+      if let lease, suffix.withBytes({ $0.isEmpty }) {
+        guard let sequence = try unchanged(lease) else { continue }
+        return sequence
+      }
       var bytes = lease?.copy ?? []
       // Safety: the bytes are copied while the suffix lends them.
       suffix.withBytes { (span) in unsafe span.withUnsafeBytes { unsafe bytes.append(contentsOf: $0) } }
@@ -171,8 +185,13 @@ extension ByteStore {
     _ durability: Durability?
   ) throws(StoreError) -> UInt64 {
     while true {
+      let isClaimed = try core.engine.claimTurn()
+      defer { if isClaimed { core.engine.endClaim() } }
       guard let lease = try lease(key) else { return 0 }
-      if isKept(by: lease, expiry) { return try unchanged(lease) }
+      if isKept(by: lease, expiry) {
+        guard let sequence = try unchanged(lease) else { continue }
+        return sequence
+      }
       let sequence = try rewrite(lease, forKey: key, expiry, durability)
       if sequence != 0 { return sequence }
     }

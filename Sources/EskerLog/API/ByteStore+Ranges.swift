@@ -148,7 +148,7 @@ extension ByteStore {
 
   /// Logs the removals; how many, and the last one's number.
   func logRemovals(in range: KeyRange) throws(StoreError) -> (removed: Int, last: UInt64) {
-    try core.engine.env.checkWritable()
+    try core.engine.env.checkMayWrite()
     var (rest, removed, last) = (range, 0, core.engine.publishedSequence)
     while true {
       let keys = try keys(in: rest, limit: removalsAtOnce)

@@ -83,6 +83,8 @@ extension Keyspace {
       guard let sequence else { return ViewWriteResult() }
       return ViewWriteResult(isDone: true, sequence: sequence, expiry: instant)
     case .present:
+      let isClaimed = try core.engine.claimTurn()
+      defer { if isClaimed { core.engine.endClaim() } }
       while let lease = try lease(key) {
         let written = try logged(value, key, instant, .version(lease.version), durability)
         if written.isDone { return written }
@@ -114,11 +116,13 @@ extension Keyspace {
     durability: Durability?
   ) throws(StoreError) -> ViewWriteResult {
     let instant = core.instant(of: expiry)
+    let isClaimed = try core.engine.claimTurn()
+    defer { if isClaimed { core.engine.endClaim() } }
     while let lease = try lease(key) {
       guard condition.holds(for: lease.version) else { return ViewWriteResult(wasThere: true) }
       var written = ViewWriteResult(isDone: true, wasThere: true, sequence: lease.version.rawValue, expiry: instant)
       if lease.expiry == Expiry(stored: instant) {
-        try core.engine.env.checkWritable()
+        try core.engine.env.checkMayWrite()
         return written
       }
       written.sequence = try rewrite(lease, forKey: key, Expiry(stored: instant), durability)
@@ -134,6 +138,8 @@ extension Keyspace {
     if condition: ViewCondition,
     durability: Durability?
   ) throws(StoreError) -> ViewWriteResult {
+    let isClaimed = try core.engine.claimTurn()
+    defer { if isClaimed { core.engine.endClaim() } }
     while let lease = try lease(key) {
       guard condition.holds(for: lease.version) else { return ViewWriteResult(wasThere: true) }
       var written = ViewWriteResult(isDone: true, wasThere: true, sequence: lease.version.rawValue)
@@ -159,7 +165,9 @@ extension Keyspace {
       let isDone = removal.sequence != 0
       return ViewWriteResult(isDone: isDone, wasThere: removal.wasVisible, sequence: removal.sequence)
     case .absent:
-      try core.engine.env.checkWritable()
+      let isClaimed = try core.engine.claimTurn()
+      defer { if isClaimed { core.engine.endClaim() } }
+      try core.engine.env.checkMayWrite()
       let isThere = try metadata(forKey: key) != nil
       return ViewWriteResult(isDone: !isThere, wasThere: isThere)
     }
@@ -180,6 +188,12 @@ extension Keyspace {
   /// Whether a write may have to wait until there is room.
   @usableFromInline
   package var mayMakeRoom: Bool { core.engine.env.settings.capacity != nil }
+
+  /// Waits until this process may write.
+  @usableFromInline
+  package nonisolated(nonsending) func awaitTurn() async throws(StoreError) {
+    if !core.engine.env.isUnhindered { try await core.engine.awaitTurn() }
+  }
 
   /// Gives a write its durability.
   @usableFromInline

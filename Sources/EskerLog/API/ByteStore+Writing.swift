@@ -92,7 +92,7 @@ extension ByteStore {
   ///   nothing in the keyspace can have expired.
   @discardableResult
   public func removeExpired() throws(StoreError) -> Int {
-    try core.engine.maintainer.removeExpired(in: core)
+    try core.engine.inTurn { () throws(StoreError) in try core.engine.maintainer.removeExpired(in: core) }
   }
 }
 

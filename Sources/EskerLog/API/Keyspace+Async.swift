@@ -17,7 +17,7 @@ extension Keyspace {
       durability: Durability? = nil
     ) async throws(StoreError) -> SequenceNumber {
       let start = core.engine.startOfSample()
-      await core.pageIn(key)
+      try await core.prepareWrite(of: key)
       let sequence = try CoreView(core: core).writeValue(
         value,
         forKey: key,
@@ -72,7 +72,7 @@ extension Keyspace {
     public nonisolated(nonsending) func remove<K: ByteSource>(_ key: K, durability: Durability? = nil)
       async throws(StoreError) -> Bool
     {
-      await core.pageIn(key)
+      try await core.prepareWrite(of: key)
       let removal = try CoreView(core: core).writeRemoval(key, condition: .always)
       try await core.engine.settleAsync(removal.sequence, durability)
       return removal.wasVisible
@@ -85,7 +85,7 @@ extension Keyspace {
       durability: Durability? = nil,
       _ body: (RawSpan?) throws(StoreError) -> Update
     ) async throws(StoreError) -> SequenceNumber? {
-      await core.pageIn(key)
+      try await core.prepareWrite(of: key)
       return try await settled(try CoreView(core: core).logUpdate(forKey: key, .buffered, body), durability)
     }
 
@@ -96,12 +96,13 @@ extension Keyspace {
       durability: Durability? = nil,
       _ body: (RawSpan?) throws -> Update
     ) async throws -> SequenceNumber? {
-      await core.pageIn(key)
+      try await core.prepareWrite(of: key)
       return try await settled(try CoreView(core: core).logUpdate(forKey: key, .buffered, body), durability)
     }
 
     /// Removes every key of the keyspace in constant time; see ``ByteStore/removeAll(durability:)``.
     public nonisolated(nonsending) func removeAll(durability: Durability? = nil) async throws(StoreError) {
+      try await core.engine.awaitTurn()
       try await core.engine.settleAsync(try core.engine.removeAll(in: core), durability)
     }
 
@@ -134,7 +135,7 @@ extension Keyspace {
     public nonisolated(nonsending) func removeExpired() async throws(StoreError) -> Int {
       let core = core
       return try await onThreadThatMayWait { () throws(StoreError) in
-        try core.engine.maintainer.removeExpired(in: core)
+        try core.engine.inTurn { () throws(StoreError) in try core.engine.maintainer.removeExpired(in: core) }
       }
     }
 
@@ -143,7 +144,7 @@ extension Keyspace {
     public nonisolated(nonsending) func removeAllExpired() async throws(StoreError) -> Int {
       let engine = core.engine
       return try await onThreadThatMayWait { () throws(StoreError) in
-        try engine.maintainer.removeExpired(in: nil)
+        try engine.inTurn { () throws(StoreError) in try engine.maintainer.removeExpired(in: nil) }
       }
     }
 
@@ -159,7 +160,7 @@ extension Keyspace {
 
     /// Makes every write that returned before the call durable; see ``LogStore/sync()``.
     public nonisolated(nonsending) func sync() async throws(StoreError) {
-      try await core.engine.waitDurableAsync(core.engine.publishedSequence)
+      try await core.engine.waitDurableAsync(core.engine.commits.lastToSync)
     }
 
     /// Waits until the write with that sequence number is durable; see ``LogStore/waitDurable(_:)``.

@@ -10,7 +10,7 @@ extension Keyspace.Async {
     durability: Durability? = nil
   ) async throws(StoreError) -> SequenceNumber? {
     let start = core.engine.startOfSample()
-    await core.pageIn(key)
+    try await core.prepareWrite(of: key)
     let sequence = try CoreView(core: core).writeValue(
       value,
       forKey: key,
@@ -32,7 +32,7 @@ extension Keyspace.Async {
     durability: Durability? = nil
   ) async throws(StoreError) -> SequenceNumber? {
     let start = core.engine.startOfSample()
-    await core.pageIn(key)
+    try await core.prepareWrite(of: key)
     let sequence = try CoreView(core: core).logValue(value, forKey: key, ifValue: expected, expiry, .buffered)
     return try await settled(sequence, durability, timedFrom: start)
   }
@@ -44,7 +44,7 @@ extension Keyspace.Async {
     ifVersion version: SequenceNumber,
     durability: Durability? = nil
   ) async throws(StoreError) -> Bool {
-    await core.pageIn(key)
+    try await core.prepareWrite(of: key)
     let removal = try CoreView(core: core).writeRemoval(key, condition: .version(version))
     return try await settled(removal.sequence, durability) != nil
   }
@@ -67,7 +67,7 @@ extension Keyspace.Async {
     by amount: Int64 = 1,
     durability: Durability? = nil
   ) async throws(StoreError) -> Int64 {
-    await core.pageIn(key)
+    try await core.prepareWrite(of: key)
     let (sum, sequence) = try CoreView(core: core).logIncrement(key, by: amount, .buffered)
     try await core.engine.settleAsync(sequence, durability)
     return sum
@@ -80,7 +80,7 @@ extension Keyspace.Async {
     toKey key: K,
     durability: Durability? = nil
   ) async throws(StoreError) -> SequenceNumber {
-    await core.pageIn(key)
+    try await core.prepareWrite(of: key)
     let sequence = try CoreView(core: core).logSuffix(suffix, toKey: key, .buffered)
     try await core.engine.settleAsync(sequence, durability)
     return SequenceNumber(rawValue: sequence)
@@ -93,7 +93,7 @@ extension Keyspace.Async {
     expiry: Expiry,
     durability: Durability? = nil
   ) async throws(StoreError) -> SequenceNumber? {
-    await core.pageIn(key)
+    try await core.prepareWrite(of: key)
     return try await settled(try CoreView(core: core).logExpiry(expiry, ofKey: key, .buffered), durability)
   }
 
@@ -112,7 +112,7 @@ extension Keyspace.Async {
     extendingBy duration: Duration,
     durability: Durability? = nil
   ) async throws(StoreError) -> [UInt8]? {
-    await core.pageIn(key)
+    try await core.prepareWrite(of: key)
     let (value, sequence) = try CoreView(core: core).logExtension(key, by: duration, .buffered)
     if sequence != 0 { try await core.engine.settleAsync(sequence, durability) }
     return value

@@ -25,9 +25,11 @@ extension Keyspace {
   /// the keyspace removed, only notifies it of that.
   package func addWatcher(_ watcher: any WriteWatcher) {
     // Under the writer's lock, so that a watcher gets both calls of a write or neither.
-    let isAdded = core.engine.writer.withLock { _ in
+    let isAdded = core.engine.writer.withLock { state in
       if core.engine.env.isClosed || core.tag.isRemoved { return false }
       core.watchers.add(watcher, core)
+      // As the others were told: it keeps nothing as long as other processes may write.
+      if state.isResting { watcher.willEmpty() }
       return true
     }
     if !isAdded { watcher.didEnd() }

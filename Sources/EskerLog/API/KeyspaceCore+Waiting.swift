@@ -51,7 +51,14 @@ extension KeyspaceCore {
     }
   }
 
-  /// Suspends until what a write of the key looks at is in memory, so that the task's thread does not wait for it.
+  /// Suspends until this process may write, and what a write of the key looks at is in memory.
+  @usableFromInline
+  nonisolated(nonsending) func prepareWrite(of key: some ByteSource) async throws(StoreError) {
+    if !engine.env.isUnhindered { try await engine.awaitTurn() }
+    await pageIn(key)
+  }
+
+  /// Suspends until what a look-up of the key looks at is in memory, so that the task's thread does not wait for it.
   ///
   /// A cancelled task goes on at once: whether its write happens must not depend on where it waited.
   @usableFromInline
@@ -73,9 +80,10 @@ extension KeyspaceCore {
 }
 
 extension WriteBatch {
-  /// Brings in what its keys look at.
-  nonisolated(nonsending) func pageIn() async {
+  /// Suspends until this process may write, and brings in what its keys look at.
+  nonisolated(nonsending) func prepare() async throws(StoreError) {
     let core = defaultKeyspace
+    if !core.engine.env.isUnhindered { try await core.engine.awaitTurn() }
     guard core.engine.env.isUnhindered, core.engine.env.pages.mayWait else { return }
     let missing = keys.map { ($0.keyspace, Array(bytes[$0.place])) }.filter { core, key in core.mustWait(for: key) }
     if !missing.isEmpty { await core.pageIn(missing) }
@@ -86,7 +94,7 @@ extension Keyspace.Async {
   /// Commits a batch. What its keys look at is brought in first, as for a single write.
   nonisolated(nonsending) func commit(_ batch: borrowing WriteBatch, _ durability: Durability?) async throws(StoreError)
   {
-    await batch.pageIn()
+    try await batch.prepare()
     try await core.engine.settleAsync(try core.engine.commit(batch), durability)
   }
 }

@@ -7,8 +7,8 @@ extension LogStore {
   /// - Parameters:
   ///   - segments: the ids of the segments to merge, whether or not they hold dead records; nil for all that do. Unknown ids and
   ///     segments that are still being written are skipped.
-  ///   - progress: called with the share done, from 0 to 1, on the calling thread and during the merge: it must not merge or
-  ///     close the store, nor write to it if it has a capacity. Returns false to stop; what was merged by then stays merged.
+  ///   - progress: called with the share done, from 0 to 1, on the calling thread and during the merge: it must not merge, back up, suspend or
+  ///     close the store, nor write to it if it has a capacity or is written to in turn. Returns false to stop; what was merged by then stays merged.
   /// - Returns: what was done.
   /// - Throws: ``StoreError/cancelled`` if `progress` stopped it; ``StoreError/noSpace(path:needed:)`` if there is no room for
   ///   the copies; ``StoreError/readOnly``; ``StoreError/closed``; ``StoreError/syncFailed(errno:)``;
@@ -20,7 +20,9 @@ extension LogStore {
     segments: [UInt64]? = nil,
     progress: ((Double) -> Bool)? = nil
   ) throws(StoreError) -> Report.Merge {
-    try engine.merger.merge(segments.map { Set($0) }, progress: progress)
+    try engine.inTurn { () throws(StoreError) in
+      try engine.merger.merge(segments.map { Set($0) }, progress: progress)
+    }
   }
 
   /// Stops background merges until ``resumeMerging()`` has been called as often as this. A merge in progress ends. Writes are not

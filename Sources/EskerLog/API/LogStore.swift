@@ -124,7 +124,7 @@ public final class LogStore: ByteStore {
 
   private static func open(_ path: String, _ options: Options, _ host: StoreHost) throws(StoreError) -> Engine {
     let files = ManifestFiles(directory: path, fileSystem: host.platform.fileSystem)
-    for _ in 0..<(options.readOnly ? LogPosition.mostTries : 0) {
+    for _ in 0..<(options.readOnly || options.sharing != .exclusive ? LogPosition.mostTries : 0) {
       let before = try? files.read().newest?.generation
       do throws(StoreError) { return try Engine(path: path, options: options, host: host) } catch {
         if error != StoreError.overtaken(at: path) {
@@ -302,7 +302,7 @@ public final class LogStore: ByteStore {
   /// - Complexity: O(entries).
   @discardableResult
   public func removeAllExpired() throws(StoreError) -> Int {
-    try engine.maintainer.removeExpired(in: nil)
+    try engine.inTurn { () throws(StoreError) in try engine.maintainer.removeExpired(in: nil) }
   }
 
   /// Sets the store time back to the wall clock's, after the wall clock had been set to a wrong later time.

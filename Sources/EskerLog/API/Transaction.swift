@@ -80,7 +80,7 @@ extension LogStore {
       _ key: some ByteSource,
       in keyspace: Keyspace? = nil
     ) async throws(StoreError) -> [UInt8]? {
-      await (try present(keyspace)).pageIn(key)
+      try await (try present(keyspace)).prepareWrite(of: key)
       return try entry(forKey: key, in: keyspace)?.value
     }
 
@@ -155,7 +155,10 @@ extension LogStore {
         if expiry != .never { mayVanish = true }
         // A value that was written before the instant, and is there now, was there at the instant.
         if let version, version.rawValue <= instant { return }
-        instant = try engine.writer.newestInstant(after: mayVanish ? nil : instant, of: batch)
+        let known = mayVanish ? nil : instant
+        instant = try engine.inTurn { () throws(StoreError) in
+          try engine.writer.newestInstant(after: known, of: batch)
+        }
       } catch {
         throw failed(error)
       }
@@ -186,7 +189,7 @@ extension LogStore {
 
     /// The same for a task, which suspends where a device is waited for.
     nonisolated(nonsending) mutating func commitAsync() async throws(StoreError) -> UInt64 {
-      await batch.pageIn()
+      try await batch.prepare()
       return try commit()
     }
   }

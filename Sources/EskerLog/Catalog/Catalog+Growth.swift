@@ -26,8 +26,7 @@ extension Catalog {
   func firstNumber(of segment: Segment) -> UInt64? {
     if let number = segment.firstNumber { return number }
     let isSeen = segment.readableEnd >= SegmentHeader.length + 8 && !segment.mapping.isFaulted
-    let isEmpty = isSeen && segment.nextWord(at: SegmentHeader.length) == 0
-    return !isEmpty && growToFile(segment) ? segment.firstNumber : nil
+    return !(isSeen && segment.isEmpty) && growToFile(segment) ? segment.firstNumber : nil
   }
 
   /// Orders log segments by their first records, which a writer in another process may be writing at the moment.
@@ -60,6 +59,16 @@ extension Segment {
     return true
   }
 
+  /// Notes that the file may be shorter than it was: a process that closes the store cuts off what was not used. What was read of the
+  /// segment is in front of that.
+  ///
+  /// - Parameter length: The bytes that the manifest says are durable.
+  func shrinkToFile(durable length: Int) {
+    durableLength.store(length, ordering: .relaxed)
+    guard let size = try? file.status().size else { return }
+    accessible.min(size, ordering: .acquiringAndReleasing)
+  }
+
   /// The word at `offset`, a multiple of eight, as another process may have published it; 0 beyond the end.
   ///
   /// Acquiring: a thread that sees the word sees the record that begins with it.
@@ -79,6 +88,9 @@ extension Segment {
     }
     return header.sequence
   }
+
+  /// Whether there is no record, nor the rest of one.
+  var isEmpty: Bool { nextWord(at: SegmentHeader.length) == 0 }
 
   /// Notes where a log segment ends that was read and gets no more records, unless the manifest has already said so.
   func settleRead(to end: Int, last: UInt64, _ granules: GranuleTable) {

@@ -108,7 +108,7 @@ extension Catalog {
     guard isClaimed, size < max(Int(clamping: row.fileLength), end) else { return nil }
     if size < end { return segment.cutShort(end) }
     // A writer that closes truncates the file to what it has used, after it has recorded that in the manifest.
-    if env.options.readOnly, (try? readCopies())?.newest?.segments.contains(row) == false {
+    if env.isFollowing, (try? readCopies())?.newest?.segments.contains(row) == false {
       return nil
     }
     return "the segment is truncated: it should have \(row.fileLength) bytes"
@@ -121,7 +121,7 @@ extension Catalog {
   private func takeGranules(of row: SegmentRow) -> AddressSpace.Lease? {
     let place = Int(row.granule)..<Int(row.granule) + Int(row.granules)
     if let lease = takeAddresses(at: place) { return lease }
-    return env.options.readOnly ? takeAddresses(for: place.count << (GranuleTable.granuleShift + 3)) : nil
+    return env.isFollowing ? takeAddresses(for: place.count << (GranuleTable.granuleShift + 3)) : nil
   }
 
   private func readHeader(_ file: any File, _ segmentPath: String) throws(StoreError) -> Result<

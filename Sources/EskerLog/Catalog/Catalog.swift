@@ -400,7 +400,7 @@ final class Catalog: Sendable {
 
   /// Notes what this opening has found, for all manifests from now on. Of a read-only store there is nothing to note.
   func note(_ opening: Report.Opening) {
-    if env.options.readOnly { return }
+    if env.isFollowing { return }
     let row = OpeningRow(opening, in: env.path)
     present.withLock { $0.opening = row }
   }
@@ -449,6 +449,7 @@ final class Catalog: Sendable {
     if let code = commits.failureCode { throw .syncFailed(errno: code) }
     let outcome = try edits.withLock { (state) throws(StoreError) -> Result<R, PlatformFailure> in
       guard !state.isEnded else { throw .closed }
+      if isHeldElsewhere { throw .suspended(path: env.path) }
       func replaced(_ list: [Segment]) -> [Segment] {
         merge.added + list.filter { segment in !merge.removed.contains { $0 === segment } }
       }
@@ -465,15 +466,16 @@ final class Catalog: Sendable {
         let bytes = FileName.manifests.count * Self.wholePages(manifest.encoded().count)
         present.withLock { $0.manifestBytes = max($0.manifestBytes, bytes) }
       }
-      env.session?.syncBegan()
+      let sync = env.session?.beginSync()
       do throws(ManifestFiles.Failure) {
         env.countWritten(try state.files.write(manifest, env.session, isBrief: isBrief))
       } catch {
+        let isUnknown = if case .unknown = error { true } else { false }
+        if let sync { env.session?.end(sync, failed: isUnknown) }
         guard case .nothingWritten(let reason) = error else { return .failure(PlatformFailure(error: error.error)) }
-        env.session?.syncEnded()
         throw StoreError(reason, needed: manifest.encoded().count)
       }
-      env.session?.syncEnded()
+      if let sync { env.session?.end(sync) }
       state.manifest = manifest
       noteCheckpoint(manifest.checkpointID)
       present.withLock { present in
@@ -541,6 +543,77 @@ final class Catalog: Sendable {
       state.files.close()
     }
     reserve.end()
+  }
+
+  // MARK: Turns
+
+  /// Whether this process has let go of the files. While it takes them over again, it writes.
+  private var isHeldElsewhere: Bool { env.isSuspended && env.isFollowing }
+
+  /// Lets go of the files: waits for an edit in progress, after which none is made before ``takeOver()``. The store is marked suspended.
+  func letGo() {
+    edits.withLock { _ in }
+    reserve.pause(true)
+    // A file of that name may be another one by the time that they could be removed.
+    _ = takeDiscarded()
+  }
+
+  /// Takes the files back as they are.
+  func takeBack() {
+    renewMissed()
+    reserve.pause(false)
+  }
+
+  /// Takes the files over from another process: what is listed is what the manifest lists that was adopted last.
+  func takeOver() {
+    // Segments are released where no lock is held: that may unmap them.
+    _ = present.withLock { present in
+      assert(present.arriving.isEmpty && present.leaving.isEmpty, "a merge is under way in a suspended store")
+      // The manifests of others have it by now, if it ever wrote one.
+      present.opening = nil
+      // As after an opening, until this process lists some again.
+      defer { present.evictions = [] }
+      return present.evictions
+    }
+    let manifest = manifest
+    if manifest.nextSegmentID > 0 { passSegmentIDs(through: manifest.nextSegmentID - 1) }
+    let lengths = Dictionary(manifest.segments.map { ($0.id, $0.fileLength) }, uniquingKeysWith: { first, _ in first })
+    for segment in segments {
+      if let length = lengths[segment.id] { segment.shrinkToFile(durable: Int(clamping: length)) }
+    }
+    takeBack()
+    // Another process may have begun with it, and found that a record was too large: then it goes on in the next one.
+    for segment in segments where segment.kind == .log && !segment.isSealed && segment.isEmpty {
+      segment.change { $0.begin(with: 0) }
+    }
+  }
+
+  /// The same, where the last process has left word of what manifests do not say.
+  func takeOver(at baton: Baton) {
+    passSegmentIDs(through: baton.nextSegmentID - 1)
+    noteReuse(through: baton.reusedThrough)
+    takeOver()
+  }
+
+  /// What manifests do not say, for the process that is next.
+  func describe(in baton: inout Baton) {
+    baton.nextSegmentID = firstFreeSegmentID
+    baton.reusedThrough = present.withLock { $0.reusedThrough }
+  }
+
+  /// The segments that are listed and empty, but for one.
+  func spares(besides tail: Segment) -> [Segment] {
+    segments.filter { $0.kind == .log && $0.firstSequence == 0 && !$0.isSealed && $0 !== tail }
+  }
+
+  /// Whether all segments are there that the manifest lists.
+  var hasAllListed: Bool { Set(segments.map(\.id)).isSuperset(of: manifest.segments.map(\.id)) }
+
+  /// Whether each segment is where the manifest says, as it must be for its checkpoint to be of use: a store that follows another process
+  /// may have had to put one elsewhere.
+  var isWhereListed: Bool {
+    let places = Dictionary(manifest.segments.map { ($0.id, Int($0.granule)) }, uniquingKeysWith: { first, _ in first })
+    return segments.allSatisfy { segment in places[segment.id].map { $0 == segment.granule } ?? true }
   }
 
   // MARK: A writer in another process

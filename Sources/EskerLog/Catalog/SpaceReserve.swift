@@ -7,8 +7,8 @@ internal import EskerPlatform
 final class SpaceReserve: Sendable {
   private let path: String
   private let fileSystem: any FileSystem
-  /// Whether the store is closed: the file may then belong to another process.
-  private let isEnded = Guarded(false, .reserve)
+  /// Whether the store is closed, or suspended: the file may then belong to another process.
+  private let isLeftAlone = Guarded((isEnded: false, isPaused: false), .reserve)
 
   init(directory: String, fileSystem: any FileSystem) {
     path = "\(directory)/\(FileName.reserve)"
@@ -18,8 +18,8 @@ final class SpaceReserve: Sendable {
   /// Reserves `length` bytes, if there is room and less is reserved, and shrinks a reserve of more than twice as much.
   /// Best effort.
   func fill(to length: Int) {
-    isEnded.withLock { isEnded in
-      if isEnded { return }
+    isLeftAlone.withLock { isLeftAlone in
+      if isLeftAlone != (false, false) { return }
       do throws(PlatformError) {
         let status = try fileSystem.status(path)
         if let status, length...2 * length ~= status.size { return }
@@ -32,16 +32,23 @@ final class SpaceReserve: Sendable {
     }
   }
 
+  /// Leaves the file alone for now, or does not any more.
+  func pause(_ isPaused: Bool) {
+    isLeftAlone.withLock { $0.isPaused = isPaused }
+  }
+
   /// Leaves the file alone from now on.
   func end() {
-    isEnded.withLock { $0 = true }
+    isLeftAlone.withLock { $0.isEnded = true }
   }
 
   /// Frees the reserved space; false if there was none.
   func release() -> Bool {
-    isEnded.withLock { isEnded in
+    isLeftAlone.withLock { isLeftAlone in
       do throws(PlatformError) {
-        guard !isEnded, let status = try fileSystem.status(path), status.size > 0 else { return false }
+        guard isLeftAlone == (false, false), let status = try fileSystem.status(path), status.size > 0 else {
+          return false
+        }
         try fileSystem.remove(path)
         return true
       } catch {

@@ -30,8 +30,8 @@ struct StoreDirectory {
 
   private var fileSystem: any FileSystem { host.platform.fileSystem }
 
-  /// Reads the manifest, taking the lock unless the store is opened read-only.
-  func open(readOnly: Bool) throws(StoreError) -> Opened {
+  /// Reads the manifest, taking the lock unless the store is opened read-only, or is to be written to in turn and another process has it.
+  func open(readOnly: Bool, inTurn: Bool = false) throws(StoreError) -> Opened {
     let status = try translating { () throws(PlatformError) -> FileStatus? in
       do throws(PlatformError) { return try fileSystem.status(path) } catch {
         if error.code == PlatformError.notADirectory { throw PlatformError("open", path: path, code: error.code) }
@@ -48,8 +48,31 @@ struct StoreDirectory {
       }
     }
     try refuseStrangers()
-    return try readOnly ? openForReading() : openForWriting()
+    if readOnly { return try openForReading() }
+    do throws(StoreError) { return try openForWriting(isShared: inTurn) } catch {
+      // Whoever has it for itself hands it over to nobody.
+      guard inTurn, case .locked = error, isShared else { throw error }
+    }
+    var opened = try openBesideWriter()
+    opened.session = try Session(besideWriterIn: path, host: host)
+    return opened
   }
+
+  /// Opens a store that another process writes, which may be creating it.
+  private func openBesideWriter() throws(StoreError) -> Opened {
+    let start = host.platform.clock.monotonicNanoseconds()
+    while true {
+      do throws(StoreError) { return try openForReading() } catch {
+        guard case .notAStore = error, isShared, LockFile.isHeld(in: path, fileSystem) == true,
+          host.platform.clock.monotonicNanoseconds() &- start < Self.patience
+        else { throw error }
+      }
+      host.platform.pause()
+    }
+  }
+
+  /// How long the creation of a store may take that another process has begun, in nanoseconds.
+  private static let patience: UInt64 = 10_000_000_000
 
   /// The names in a directory where a copy may be written: empty, or left by an interrupted copy of this kind; nil if
   /// there is no directory. Throws if it contains anything else.
@@ -103,11 +126,18 @@ struct StoreDirectory {
     throw unreadable(reading)
   }
 
-  private func openForWriting() throws(StoreError) -> Opened {
+  /// Whether the process that has the lock hands it over.
+  private var isShared: Bool {
+    guard let lock = try? LockFile(in: path, fileSystem) else { return false }
+    defer { lock.close() }
+    return ((try? lock.words()) ?? nil)?.isShared ?? false
+  }
+
+  private func openForWriting(isShared: Bool) throws(StoreError) -> Opened {
     // Checks the version before the lock file is touched: a newer store stays as it is.
     let files = ManifestFiles(directory: path, fileSystem: fileSystem)
     _ = try files.read()
-    let session = try Session(directory: path, host: host)
+    let session = try Session(directory: path, host: host, isShared: isShared)
     do throws(StoreError) {
       try setAttributes()
       let reading = try files.read()

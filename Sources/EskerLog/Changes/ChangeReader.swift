@@ -95,6 +95,11 @@ struct ChangeReader {
         offset += header.size
       case .record(let header) where header.sequence < next:
         offset += header.size
+      case .record(let header) where isBehindReplaced(header):
+        // Another process has not seen this feed, and given the room of what comes next to a later write.
+        let floor = writer.catalog.mergedThrough
+        guard next <= floor else { return .nothing(next: max(header.sequence, published &+ 1)) }
+        throw fail(oldest: floor)
       case .record(let header) where header.sequence > published:
         next = header.sequence
       case .record(let header):
@@ -227,7 +232,7 @@ struct ChangeReader {
     var behind = published &+ 1
     if segment.isSealed {
       behind = segment.lastSequence &+ 1
-    } else if !writer.env.options.readOnly {
+    } else if !writer.env.isFollowing {
       // Excludes what the writer is writing at the moment.
       writer.withLock { state in
         guard state.tail === segment else { return }
@@ -242,7 +247,7 @@ struct ChangeReader {
       next = header.sequence
     } else {
       // In the tail of another process, the place of the next record is unknown: the next search starts here again.
-      if segment.isSealed || !writer.env.options.readOnly { offset = end }
+      if segment.isSealed || !writer.env.isFollowing { offset = end }
       next = max(next, behind)
     }
     return .damaged(
@@ -273,9 +278,18 @@ struct ChangeReader {
     if let segment = segments.first { return segment }
     let floor = writer.catalog.mergedThrough
     guard isBroken || next <= floor else { return nil }
+    throw fail(oldest: floor)
+  }
+
+  private mutating func fail(oldest floor: UInt64) -> StoreError {
     let failure = Self.gone(since: next &- 1, oldest: floor)
     self.failure = failure
-    throw failure
+    return failure
+  }
+
+  /// Whether numbers are missing within a segment, whose first record is never replaced.
+  private func isBehindReplaced(_ header: RecordHeader) -> Bool {
+    header.sequence > next && offset > SegmentHeader.length
   }
 
   private mutating func leaveSegment() {

@@ -107,7 +107,10 @@ final class Feeds: Sendable {
     let isWaiting = writer.withLock { _ in
       waiting.withLock { waiting in
         // A cancellation before this point found no continuation to resume.
-        guard !waiting.isEnded, !Task.isCancelled, writer.commits.publishedSequence < next else { return false }
+        guard !waiting.isEnded, !Task.isCancelled, writer.commits.publishedSequence < next,
+          // Nobody would wake it for what another process writes.
+          !writer.env.isFollowing
+        else { return false }
         unsafe waiting.tasks.append(continuation, ticket: ticket, sequence: next)
         isAwaited.store(true, ordering: .relaxed)
         return true

@@ -132,7 +132,7 @@ final class AsyncCommitter: @unchecked Sendable {
           deadline = nil
           lock.unlock()
           // The queue keeps a failure, and the next write throws it.
-          try? commits.waitDurable(commits.publishedSequence)
+          try? commits.waitDurable(commits.lastToSync)
           lock.lock()
         } else {
           _ = condition.wait(lock, nanoseconds: due - now)

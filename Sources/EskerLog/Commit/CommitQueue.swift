@@ -37,8 +37,10 @@ final class CommitQueue: @unchecked Sendable {
   private var isLed = false
   /// What the sync in progress covers; nil while its leader is still gathering others.
   private var target: UInt64?
-  /// How many threads wait for the next sync, including its leader.
+  /// How many threads wait for the next sync, including its leader. A hint: of some that gave up, nothing is taken off.
   private var joined = 0
+  /// How many threads are waiting. Relaxed: whoever looks does so again.
+  private let waiters = Atomic<Int>(0)
   /// How many threads waited for the last sync when it began.
   private var expected = 0
   /// How many records the last sync covered. Relaxed: a hint.
@@ -46,6 +48,8 @@ final class CommitQueue: @unchecked Sendable {
   private var failure: Int32?
   private var isEnded = false
   private var unsynced: [Segment] = []
+  /// In a suspended store, the last write of its own: what other processes write is in segments that only they sync.
+  private var lastOwn: UInt64?
   /// The segment whose file an eviction is removing.
   private var removing: Segment?
   /// What the writer does before a sync, and says of its tail.
@@ -90,6 +94,31 @@ final class CommitQueue: @unchecked Sendable {
   /// Adds a segment, whose records come after those of all segments added before.
   func add(_ segment: Segment) {
     lock.withLock { unsynced.append(segment) }
+  }
+
+  /// Waits until nobody waits for a sync.
+  func awaitIdle() {
+    while waiters.load(ordering: .relaxed) > 0 { env.platform.pause() }
+  }
+
+  /// From now on, what is published may be what another process has written. Called under the writer's lock.
+  func letGo() {
+    let last = publishedSequence
+    lock.withLock { lastOwn = last }
+  }
+
+  /// The last write that this process has to make durable: of all, or as long as another process writes, of its own.
+  var lastToSync: UInt64 { lock.withLock { lastOwn } ?? publishedSequence }
+
+  /// What is published is this process's to sync again.
+  ///
+  /// - Parameter segments: All that are listed, in the order of the log.
+  func takeOver(_ segments: [Segment]) {
+    let durable = durableSequence
+    let doubtful = segments.filter { segment in
+      segment.kind == .log && segment.firstSequence != 0 && (!segment.isSealed || segment.lastSequence > durable)
+    }
+    lock.withLock { (lastOwn, unsynced) = (nil, doubtful) }
   }
 
   /// Notes the segment whose file is being removed, which a sync may find without a name; nil once that is done, or has failed. It stays
@@ -144,9 +173,17 @@ final class CommitQueue: @unchecked Sendable {
   /// - Parameter onlyThrough: Skips segments that hold only later records; for background work, which must not make the
   ///   disk write a tail that nobody waits for.
   func waitDurable(_ sequence: UInt64, onlyThrough: Bool = false) throws(StoreError) {
+    guard durable.load(ordering: .acquiring) < sequence else { return }
+    waiters.wrappingAdd(1, ordering: .relaxed)
+    defer { waiters.wrappingSubtract(1, ordering: .relaxed) }
     var isCounted = false
     while durable.load(ordering: .acquiring) < sequence {
       lock.lock()
+      if let lastOwn, sequence > lastOwn {
+        // Another process has written that, and syncs it.
+        lock.unlock()
+        throw .suspended(path: env.path)
+      }
       if failure != nil || isEnded {
         let error = failure.map { StoreError.syncFailed(errno: $0) } ?? .closed
         lock.unlock()
@@ -186,8 +223,8 @@ final class CommitQueue: @unchecked Sendable {
     gather()
     // The number is that of the moment of the freeze: a record in front of a mark that was synced must not have a higher one than is
     // called durable, or else damage to it would pass for the end of the log.
-    let tail = lock.withLock { self.tail }
-    let sought = min(published.load(ordering: .acquiring), limit)
+    let (tail, lastOwn) = lock.withLock { (self.tail, self.lastOwn) }
+    let sought = min(published.load(ordering: .acquiring), limit, lastOwn ?? .max)
     var target = tail?.freeze(sought) ?? sought
     lock.lock()
     // As is that of a segment that has become full meanwhile: it is synced as a whole.
@@ -202,11 +239,13 @@ final class CommitQueue: @unchecked Sendable {
       return first != 0 && first <= target
     }
     lock.unlock()
-    // Relaxed: only leaders store `durable`.
+    // Relaxed: a hint.
     coveredRecords.store(target &- min(target, durable.load(ordering: .relaxed)), ordering: .relaxed)
     let start = env.platform.clock.monotonicNanoseconds()
-    let code = sync(segments, tail, looksAtNames: start &- lastLook >= Self.lookInterval)
-    if start &- lastLook >= Self.lookInterval { lastLook = start }
+    // Another process may have merged what a suspended store has written.
+    let isDue = start &- lastLook >= Self.lookInterval && lastOwn == nil
+    let code = sync(segments, tail, looksAtNames: isDue)
+    if isDue { lastLook = start }
     let end = env.platform.clock.monotonicNanoseconds()
     if code != 0 { env.latch(syncFailure: code) }
     lock.lock()
@@ -215,7 +254,7 @@ final class CommitQueue: @unchecked Sendable {
     // A sync elsewhere that failed meanwhile may have consumed the error that this one would have received.
     let isFailed = failure != nil
     if !isFailed, !isEnded {
-      durable.store(target, ordering: .releasing)
+      durable.max(target, ordering: .releasing)
       unsynced.removeAll {
         $0.isSealed && $0.lastSequence <= target
       }
@@ -234,7 +273,9 @@ final class CommitQueue: @unchecked Sendable {
     _ tail: Tail?,
     looksAtNames: Bool
   ) -> Int32 {
-    env.session?.syncBegan()
+    let noted = env.session?.beginSync()
+    var isDone = false
+    defer { if let noted { env.session?.end(noted, failed: !isDone) } }
     for segment in segments {
       do throws(PlatformError) {
         if coversMany {
@@ -256,7 +297,7 @@ final class CommitQueue: @unchecked Sendable {
         return error.code
       }
     }
-    env.session?.syncEnded()
+    isDone = true
     return 0
   }
 

@@ -15,8 +15,16 @@ extension Engine {
   private func closeOnce() throws(StoreError) {
     closing.lock()
     defer { closing.unlock() }
-    let before = env.markClosed()
+    takeLastTurn()
+    var before = env.markClosed()
     guard !before.contains(.closed) else { return }
+    endWatch()
+    resumption.end()
+    // Who waits for a turn notices the mark, and nobody waits any more.
+    turning.withLock {}
+    // A turn may have begun or ended at that moment.
+    before.subtract([.suspended, .withdrawn, .loading])
+    if env.isSuspended { before.insert(.suspended) }
     for core in keydir.keyspaces.all { end(core, .closed) }
     // In a store opened read-only, a writer in another process removes keyspaces, and watchers are not notified before this.
     endRemoved()
@@ -36,6 +44,7 @@ extension Engine {
       }
     }
     // Not under those locks: this waits for pinned threads, and one of them may be waiting for a lock.
+    if env.writesInTurn, before.isEmpty { leaveTime() }
     release(givingBackUnused: isClean)
     env.emit(.closed)
     if let failure { throw failure }
@@ -61,9 +70,19 @@ extension Engine {
       }
     } else if before.isEmpty {
       keepTime()
+    } else if before.contains(.suspended), !before.contains(.syncFailed) {
+      // The files may belong to another process. But what was written here was to be durable after the close.
+      do throws(StoreError) { try commits.waitDurable(commits.lastToSync) } catch { failure = error }
     }
     committer.finish()
     return (failure, isClean)
+  }
+
+  /// Tells those who follow the store time, which may have been reset.
+  private func leaveTime() {
+    var baton = Baton()
+    env.time.describe(in: &baton)
+    env.session?.leave(baton)
   }
 
   /// Saves the store time after a session without writes, so that what expired in it stays expired.

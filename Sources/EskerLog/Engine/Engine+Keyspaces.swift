@@ -27,13 +27,21 @@ extension Engine {
   ) throws(StoreError) -> [KeyspaceCore] {
     for name in names where name.utf8.count > 255 { throw .invalidKeyspace(name) }
     if let cores = known(names, recording: forms) { return cores }
-    if env.options.readOnly {
+    if env.isFollowing {
       // The writer may have created or recorded it meanwhile.
       try follower.refresh()
-      if let cores = known(names, recording: KeyspaceForms()) { return cores }
-      if let name = names.first(where: { keydir.keyspaces[$0] == nil }) { throw .noSuchKeyspace(name) }
+      let isReader = env.options.readOnly
+      if let cores = known(names, recording: isReader ? KeyspaceForms() : forms) { return cores }
+      if isReader, let name = names.first(where: { keydir.keyspaces[$0] == nil }) { throw .noSuchKeyspace(name) }
     }
     defer { env.deliverEvents() }
+    return try inTurn { () throws(StoreError) in try addKeyspaces(named: names, recording: forms) }
+  }
+
+  private func addKeyspaces(
+    named names: [String],
+    recording forms: KeyspaceForms
+  ) throws(StoreError) -> [KeyspaceCore] {
     // Again only if another thread removes one of them meanwhile.
     while true {
       try env.checkWritable()
@@ -71,7 +79,11 @@ extension Engine {
   func removeKeyspace(named name: String) throws(StoreError) -> UInt64 {
     guard !name.isEmpty else { throw .invalidKeyspace(name) }
     if let core = keydir.keyspaces[name] { return try remove(core) }
-    try env.checkWritable()
+    try env.checkMayWrite()
+    if env.isFollowing {
+      try follower.refresh()
+      if let core = keydir.keyspaces[name] { return try remove(core) }
+    }
     return 0
   }
 
@@ -102,13 +114,15 @@ extension Engine {
 
   func setDefaultExpiry(_ duration: Duration?, of core: KeyspaceCore) throws(StoreError) {
     defer { env.deliverEvents() }
-    try env.checkWritable()
-    try core.checkPresent()
-    let milliseconds = duration.map { max(0, $0.wholeMilliseconds) } ?? -1
-    try catalog.setDefaultExpiry(milliseconds, of: core.id)
-    try core.checkPresent()
-    core.defaultExpiryMilliseconds.store(milliseconds, ordering: .relaxed)
-    keydir.keyspaces.noteChange(of: core)
+    try inTurn { () throws(StoreError) in
+      try env.checkWritable()
+      try core.checkPresent()
+      let milliseconds = duration.map { max(0, $0.wholeMilliseconds) } ?? -1
+      try catalog.setDefaultExpiry(milliseconds, of: core.id)
+      try core.checkPresent()
+      core.defaultExpiryMilliseconds.store(milliseconds, ordering: .relaxed)
+      keydir.keyspaces.noteChange(of: core)
+    }
   }
 
   /// Sets what a keyspace may take.
@@ -116,6 +130,13 @@ extension Engine {
   /// - Parameter evicts: Whether what is more than that goes at once, also if there was no change.
   func setBudget(_ budget: KeyspaceBudget, of core: KeyspaceCore, evicts: Bool) throws(StoreError) {
     defer { env.deliverEvents() }
+    try inTurn { () throws(StoreError) in try setBudget(budget, of: core) }
+    guard evicts else { return }
+    defer { wakeFeeds() }
+    try makingRoom { () throws(StoreError) in try writer.evict(from: core, toAdd: 0, entries: 0) }
+  }
+
+  private func setBudget(_ budget: KeyspaceBudget, of core: KeyspaceCore) throws(StoreError) {
     try env.checkWritable()
     try core.checkPresent()
     if budget != core.budget {
@@ -128,9 +149,6 @@ extension Engine {
       try core.checkPresent()
       keydir.keyspaces.noteChange(of: core)
     }
-    guard evicts else { return }
-    defer { wakeFeeds() }
-    try makingRoom { () throws(StoreError) in try writer.evict(from: core, toAdd: 0, entries: 0) }
   }
 
   /// Empties a keyspace, and notifies its watchers; see `Writer.reset(_:)`.
@@ -144,7 +162,9 @@ extension Engine {
 
   func resetClock() throws(StoreError) {
     defer { env.deliverEvents() }
-    try env.checkWritable()
-    try catalog.resetClock()
+    try inTurn { () throws(StoreError) in
+      try env.checkWritable()
+      try catalog.resetClock()
+    }
   }
 }

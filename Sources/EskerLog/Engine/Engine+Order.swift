@@ -30,7 +30,7 @@ extension Engine {
       // One whose damage nobody has told of.
       if let damaged = core.order { keydir.forget(damaged, of: core) }
       // The records of a keyspace that a reader did not know yet are not counted.
-      let order = KeyOrder(isComplete: core.count == 0 && !env.options.readOnly)
+      let order = KeyOrder(isComplete: core.count == 0 && !env.isFollowing)
       core.order = order
       return (core.tag, order)
     }

@@ -4,7 +4,7 @@ internal import EskerPlatform
 extension Engine {
   /// Starts publishing statistics, if requested. A failure is reported as an event and does not prevent the opening.
   func startPublishing() {
-    guard let interval = env.options.statisticsInterval, !env.options.readOnly else { return }
+    guard let interval = env.options.statisticsInterval, !env.isFollowing, publisher == nil else { return }
     let milliseconds = Self.milliseconds(interval)
     let openedAt = env.options.clock.now().millisecondsSince1970
     let start = env.platform.clock.monotonicNanoseconds()

@@ -149,32 +149,41 @@ extension Engine {
     var failure = first
     var isAgain = false
     while true {
-      if case .keyspaceFull(let name, let bytes, let entries) = failure {
-        defer {
+      var hasClaim = false
+      defer { if hasClaim { endClaim() } }
+      do throws(StoreError) {
+        try makeRoom(after: failure, isAgain: isAgain)
+      } catch {
+        guard case .suspended = error, try takeTurn() else {
           env.deliverEvents()
-          wakeFeeds()
+          throw error
         }
-        try env.checkWritable()
-        guard let core = keydir.keyspaces[name] else { throw .keyspaceRemoved(name) }
-        do throws(StoreError) { try writer.evict(from: core, toAdd: bytes, entries: entries) } catch {
-          // For a tombstone, the store may have to make room.
-          guard env.settings.capacity != nil, error.bytesLacking != nil else { throw error }
-          failure = error
-          continue
-        }
-        do throws(StoreError) { return try write() } catch { failure = error }
-        continue
+        hasClaim = true
       }
-      guard env.settings.capacity != nil, let needed = failure.bytesLacking else {
-        env.deliverEvents()
-        throw failure
-      }
-      // Of a capacity's room, others may have taken what was made: that is a reason to make more, but not to evict without need.
-      let isVolumeFull = if case .noSpace = failure { isAgain } else { false }
-      try merger.makeRoom(for: needed, isVolumeFull: isVolumeFull, orThrow: failure)
-      isAgain = true
+      if failure.bytesLacking != nil { isAgain = true }
       do throws(StoreError) { return try write() } catch { failure = error }
     }
+  }
+
+  /// Makes the room that a write has not found. Throws if the failure has another reason, or nothing can be done.
+  private func makeRoom(after failure: StoreError, isAgain: Bool) throws(StoreError) {
+    if case .keyspaceFull(let name, let bytes, let entries) = failure {
+      defer {
+        env.deliverEvents()
+        wakeFeeds()
+      }
+      try env.checkWritable()
+      guard let core = keydir.keyspaces[name] else { throw .keyspaceRemoved(name) }
+      do throws(StoreError) { return try writer.evict(from: core, toAdd: bytes, entries: entries) } catch {
+        // For a tombstone, the store may have to make room.
+        guard env.settings.capacity != nil, error.bytesLacking != nil else { throw error }
+        return try makeRoom(after: error, isAgain: isAgain)
+      }
+    }
+    guard env.settings.capacity != nil, let needed = failure.bytesLacking else { throw failure }
+    // Of a capacity's room, others may have taken what was made: that is a reason to make more, but not to evict without need.
+    let isVolumeFull = if case .noSpace = failure { isAgain } else { false }
+    try merger.makeRoom(for: needed, isVolumeFull: isVolumeFull, orThrow: failure)
   }
 }
 
@@ -213,7 +222,10 @@ extension Engine {
 
   /// Waits until a logged write is durable; errors say that the write stays in the log.
   private func waitDurable(logged sequence: UInt64) throws(StoreError) {
-    do throws(StoreError) { try commits.waitDurable(sequence) } catch { throw error.ofLoggedWrite }
+    // It may be what another process has written, where nothing had to be changed.
+    do throws(StoreError) { try inTurn { () throws(StoreError) in try commits.waitDurable(sequence) } } catch {
+      throw error.ofLoggedWrite
+    }
   }
 
   /// Like `settle`, but suspends the task instead of blocking its thread.
@@ -229,10 +241,11 @@ extension Engine {
     }
     commits.noteDemand()
     defer { env.deliverEvents() }
-    do throws(StoreError) {
-      try await committer.waitDurable(sequence, isAbandonable: isAbandonable)
-    } catch {
-      throw error.ofLoggedWrite
+    while true {
+      do throws(StoreError) { return try await committer.waitDurable(sequence, isAbandonable: isAbandonable) } catch {
+        guard case .suspended = error else { throw error.ofLoggedWrite }
+        try await awaitTurn()
+      }
     }
   }
 
@@ -240,16 +253,23 @@ extension Engine {
     defer { env.deliverEvents() }
     try env.checkSyncable()
     // Clamped: a sequence number that was never assigned would be waited for in vain.
-    try commits.waitDurable(min(sequence, commits.publishedSequence))
+    let sequence = min(sequence, commits.publishedSequence)
+    try inTurn { () throws(StoreError) in try commits.waitDurable(sequence) }
   }
 
   nonisolated(nonsending) func waitDurableAsync(_ sequence: UInt64) async throws(StoreError) {
     try env.checkSyncable()
-    try await committer.waitDurable(min(sequence, commits.publishedSequence))
+    let sequence = min(sequence, commits.publishedSequence)
+    while true {
+      do throws(StoreError) { return try await committer.waitDurable(sequence) } catch {
+        guard case .suspended = error else { throw error }
+        try await awaitTurn()
+      }
+    }
   }
 
   func sync() throws(StoreError) {
-    try waitDurable(commits.publishedSequence)
+    try waitDurable(commits.lastToSync)
     if !env.isThreaded { env.workers.runPending() }
   }
 

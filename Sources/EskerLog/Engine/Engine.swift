@@ -9,7 +9,7 @@ internal import Synchronization
 /// and the locks.
 ///
 /// Safety: threads may share it. Its parts are safe for many threads and never replaced. `findings` changes only in `init`, before
-/// another thread has the engine; `publisher` is guarded by `closing`, except in `init`.
+/// another thread has the engine; the properties behind `turning` are guarded by that, except in `init`.
 @usableFromInline
 final class Engine: @unchecked Sendable {
   let env: Environment
@@ -28,8 +28,24 @@ final class Engine: @unchecked Sendable {
   let kept = Guarded<[ObjectIdentifier: any AnyObject & Sendable]?>([:], .kept)
   /// Serialises calls of `close()`; taken before all other locks.
   let closing = Lock(.closing)
-  /// Publishes statistics for other processes; guarded by `closing` once the store is open.
+  /// Serialises letting go of the files and taking them back. Guards what follows, once the store is open.
+  let turning = Lock(.turning)
+  /// Publishes statistics for other processes.
   var publisher: StatisticsPublisher?
+  /// Of a suspended store, what it goes on with if no other process writes meanwhile.
+  var restingTail: WriterState.RestingTail?
+  /// The manifest that was in effect when this process let go of the files.
+  var followedFrom: UInt64 = 0
+  /// When the present turn has begun, in nanoseconds of monotonic time.
+  var turnBegan: UInt64 = 0
+  /// How many threads are about to do what they took the turn for. Raised under `turning`.
+  let claims = Atomic<Int>(0)
+  /// Where writes wait while the store is suspended.
+  let resumption = Resumption()
+  /// How often work in the background was broken off because a turn ended, since it last came to an end.
+  var brokenOff = 0
+  /// Hands the files over to processes that ask for them, in a store that is written to in turn.
+  let watch = Guarded<TurnWatch?>(nil, .leaf)
 
   /// - Parameter building: the identity of the new store, if it is being made as a copy.
   init(path: String, options: Options, host: StoreHost, building: StoreID? = nil) throws(StoreError) {
@@ -48,7 +64,7 @@ final class Engine: @unchecked Sendable {
       settings: settings,
       attributes: attributes
     )
-    var opened = try directory.open(readOnly: options.readOnly)
+    var opened = try directory.open(readOnly: options.readOnly, inTurn: options.sharing != .exclusive)
     let manifest = opened.manifest
     env = Environment(
       path: path,
@@ -56,7 +72,8 @@ final class Engine: @unchecked Sendable {
       host: host,
       manifest: manifest,
       session: opened.session,
-      presence: opened.presence
+      presence: opened.presence,
+      isBeside: opened.session != nil && opened.presence != nil
     )
     do throws(StoreError) {
       commits = CommitQueue(durable: manifest.durableSequence, env)
@@ -105,11 +122,26 @@ final class Engine: @unchecked Sendable {
     var recovery = Recovery(writer)
     try recovery.recover(manifest, opened, startedAt: start)
     findings = recovery.findings
-    if env.options.readOnly { follower.begin(at: recovery.place) } else { try recordSettings() }
+    if env.isFollowing {
+      if !env.options.readOnly { waitForTurn() }
+      follower.begin(at: recovery.place)
+    } else {
+      try recordSettings()
+    }
     keydir.reviewPages()
     merger.begin()
     startPublishing()
+    watchForRequests()
     env.beginEvents()
+  }
+
+  /// Leaves the files to the process that has them, as a suspended store does.
+  private func waitForTurn() {
+    env.workers.suspend()
+    writer.withLock { _ = $0.rest() }
+    env.session?.tellReaders(false)
+    commits.letGo()
+    env.presence?.end()
   }
 
   /// Records the settings if the opening changed them.
@@ -140,20 +172,29 @@ final class Engine: @unchecked Sendable {
   @usableFromInline var publishedSequence: UInt64 { commits.publishedSequence }
   var durableSequence: UInt64 { commits.durableSequence }
 
-  /// The store as it is now, without disk waits. A read-only store first catches up with its writer, and the snapshot is not
+  /// The store as it is now, without disk waits. A store that follows a writer first catches up with it, and the snapshot is not
   /// taken in the middle of that.
-  func snapshot() throws(StoreError) -> Snapshot {
+  ///
+  /// - Parameter isBetween: Whether to wait for the end of a merge, so that it does not show both its inputs and its outputs.
+  func snapshot(betweenMerges isBetween: Bool = false) throws(StoreError) -> Snapshot {
     try checkBeforeRead()
-    let state =
-      try env.options.readOnly
-      ? follower.holding { () throws(StoreError) in try SnapshotState.open(of: writer) }
-      : SnapshotState.open(of: writer)
+    // While it takes the files over, too.
+    let state = try following(env.isFollowing || env.isSuspended || isBetween) { () throws(StoreError) in
+      guard isBetween else { return try SnapshotState.open(of: writer) }
+      return try maintainer.holdingImages { () throws(StoreError) in try SnapshotState.open(of: writer) }
+    }
     return Snapshot(of: writer, state)
+  }
+
+  /// Runs a body while no new records of another process are read, if there may be any.
+  private func following<R>(_ isNeeded: Bool, _ body: () throws(StoreError) -> R) throws(StoreError) -> R {
+    isNeeded ? try follower.holding(body) : try body()
   }
 
   /// Ends a store that could not be opened, or whose files are about to be removed, without writing anything.
   func abandon() {
     _ = env.markClosed()
+    endWatch()
     stopPublishing()
     follower.end {}
     release()

@@ -220,6 +220,6 @@ extension Engine {
   @inline(never)
   private func checkReadable() throws(StoreError) {
     try env.checkOpen()
-    if env.options.readOnly { follower.followIfBehind() }
+    if env.isFollowing { follower.followIfBehind() }
   }
 }

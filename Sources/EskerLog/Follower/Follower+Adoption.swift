@@ -66,6 +66,7 @@ extension Follower {
     feeds.hold(through: follower.whole)
     catalog.adopt(manifest, without: leaving)
     for segment in leaving {
+      commits.forget(segment)
       segment.lease.retire(bytes: segment.fileLength)
       catalog.uninstall(segment)
     }
@@ -97,7 +98,12 @@ extension Follower {
   private func settle(_ rows: [SegmentRow], _ follower: LogPosition, _ events: inout [StoreEvent]) {
     let known = Dictionary(catalog.segments.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
     for row in rows where row.state == .sealed {
-      guard let segment = known[row.id], !segment.isSettled else { continue }
+      guard let segment = known[row.id] else { continue }
+      if segment.isSettled {
+        // By this process itself, in its turn.
+        if segment.facts.footer.offset != Int(clamping: row.footerOffset) { segment.change { $0.takeFooter(of: row) } }
+        continue
+      }
       let end = Int(clamping: row.recordsEnd)
       let read = readEnd(of: segment, follower)
       // A recovery cut off what follows: it was copied to another segment, to which the index points now.

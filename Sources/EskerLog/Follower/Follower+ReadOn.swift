@@ -147,6 +147,15 @@ extension Follower {
     }
   }
 
+  /// Whether records have replaced others behind the position, as they may while this process is not there: then the numbers ascend no more.
+  func isBehindReplaced(_ follower: LogPosition) -> Bool {
+    guard let segment = follower.segment, follower.offset < segment.recordsEnd ?? .max,
+      follower.lastReuse > follower.expected,
+      case .record(let header) = segment.readRecord(at: follower.offset, end: segment.readableEnd)
+    else { return false }
+    return header.kind != .seal && header.kind != .filler && header.sequence > follower.expected
+  }
+
   /// Whether a listed segment begins with a higher number than the next.
   func hasRecordsBeyond(_ follower: LogPosition) -> Bool {
     catalog.segments.contains { segment in

@@ -3,7 +3,7 @@ internal import EskerIndex
 internal import EskerPlatform
 internal import Synchronization
 
-/// Lets a read-only store follow what a writer in another process logs.
+/// Lets a read-only store, or one that is suspended, follow what a writer in another process logs.
 ///
 /// Invariants: whenever a snapshot can be taken, the index contains complete batches, in a state that the writer had; a
 /// manifest is adopted only when the index contains everything that was durable when it was written. Calls feeds,
@@ -18,7 +18,7 @@ final class Follower: @unchecked Sendable {
   let writer: Writer
   let feeds: Feeds
   private let following = Lock(.following)
-  /// The position in the log; nil in a store that is open for writing. Guarded by `following`.
+  /// The position in the log; nil in a store that may write. Guarded by `following`.
   private var position: LogPosition?
 
   init(_ writer: Writer, _ feeds: Feeds) {
@@ -32,15 +32,44 @@ final class Follower: @unchecked Sendable {
 
   /// Starts where an opening has read to.
   func begin(at place: (segment: Segment, offset: Int)?) {
+    following.withLock { begin(at: place, generation: catalog.manifest.generation) }
+  }
+
+  /// Begins to follow at the place that a body returns, which lets go of the files.
+  func begin(lettingGo body: () -> (segment: Segment, offset: Int)?) {
     following.withLock {
-      let published = commits.publishedSequence
-      var position = LogPosition(expected: published &+ 1, whole: published, generation: catalog.manifest.generation)
-      if let place {
-        position.segment = place.segment
-        position.offset = place.offset
+      let place = body()
+      // A process that took the files over and then wrote nothing may have dropped segments that are still listed. Another may use them.
+      begin(at: place, generation: catalog.hasAllListed ? catalog.manifest.generation : 0)
+    }
+  }
+
+  /// Begins behind all that is published. Called with `following` held.
+  private func begin(at place: (segment: Segment, offset: Int)?, generation: UInt64) {
+    let published = commits.publishedSequence
+    var position = LogPosition(expected: published &+ 1, whole: published, generation: generation)
+    if let place {
+      position.segment = place.segment
+      position.offset = place.offset
+    }
+    self.position = position
+    publish(position)
+  }
+
+  /// Reads all that other processes have written, and stops following once a body has taken the files over, to which none of them can write
+  /// any more. If either fails, it goes on following.
+  func end(takingOver body: (LogPosition) throws(StoreError) -> Void) throws(StoreError) {
+    var events: [StoreEvent] = []
+    defer { for event in events { env.emit(event) } }
+    try following.withLock { () throws(StoreError) in
+      try follow(lookingAtManifest: true, isAlone: true, &events)
+      guard let position else { return }
+      env.follow(false)
+      do throws(StoreError) { try body(position) } catch {
+        env.follow(true)
+        throw error
       }
-      self.position = position
-      publish(position)
+      self.position = nil
     }
   }
 
@@ -92,7 +121,7 @@ final class Follower: @unchecked Sendable {
   /// Reads everything that was written before the call.
   func refresh() throws(StoreError) {
     try env.checkOpen()
-    guard env.options.readOnly else { return }
+    guard env.isFollowing else { return }
     var events: [StoreEvent] = []
     following.lock()
     var failure: StoreError?
@@ -108,12 +137,20 @@ final class Follower: @unchecked Sendable {
   /// A manifest is adopted only when the index contains everything that was durable when it was written: until then,
   /// records in a segment that is no longer listed may still be alive at the number that the store shows.
   ///
+  /// - Parameter isAlone: Whether no other process can write.
   /// - Throws: If a manifest or a segment cannot be read. The store then shows the same state as before, or a later one.
-  private func follow(lookingAtManifest: Bool, _ events: inout [StoreEvent]) throws(StoreError) {
+  private func follow(
+    lookingAtManifest: Bool,
+    isAlone: Bool = false,
+    _ events: inout [StoreEvent]
+  ) throws(StoreError) {
     guard var follower = position else { return }
     defer { position = follower }
+    // A suspended store holds no lock, but while it reads on: until then, no record is replaced that it is about to meet.
+    let visit = env.options.readOnly || isAlone ? nil : try ReaderPresence(in: env.path, env.platform)
+    defer { visit?.end() }
     // What is written from now on may wait for the next call.
-    let last = env.presence?.published ?? .max
+    let last = (visit ?? env.presence)?.published ?? .max
     var isKnown = readOn(&follower, through: last)
     guard lookingAtManifest || follower.isHeldUp || !isKnown else { return }
     var tries = 0
@@ -170,7 +207,8 @@ final class Follower: @unchecked Sendable {
   /// Whether the log continues with a higher number than the next: a recovery has skipped some, unless a newer manifest
   /// shows otherwise.
   private func isBehindSkippedNumbers(_ follower: LogPosition) -> Bool {
-    follower.isBehindSegment && follower.vainExpected != follower.expected && hasRecordsBeyond(follower)
+    if let vain = follower.vainExpected, vain == (follower.expected, follower.lastReuse) { return false }
+    return isBehindReplaced(follower) || follower.isBehindSegment && hasRecordsBeyond(follower)
   }
 
   private func loadSkipped(
@@ -181,7 +219,7 @@ final class Follower: @unchecked Sendable {
   ) {
     let expected = follower.expected
     load(manifest, [], through: last, &follower, &events)
-    if follower.expected == expected { follower.vainExpected = expected }
+    if follower.expected == expected { follower.vainExpected = (expected, follower.lastReuse) }
   }
 
   /// Reads the newest manifest.

@@ -24,8 +24,8 @@ struct LogPosition {
   var lastPoll: UInt64 = 0
   /// Whether there is nothing to apply at the position: a seal, or a record that is still being written.
   var isHeldUp = false
-  /// The next number at the time when loading from the listed segments found nothing.
-  var vainExpected: UInt64?
+  /// The next number, and the last that had replaced another, at the time when loading from the listed segments found nothing.
+  var vainExpected: (next: UInt64, reuse: UInt64)?
   /// The number of consecutive failures.
   var failures = 0
 
@@ -37,6 +37,9 @@ struct LogPosition {
 
   /// The number of consecutive failures after which the store reports that it no longer follows the writer.
   static let toleratedFailures = 9
+
+  /// The last record that has replaced another in the segment being read.
+  var lastReuse: UInt64 { segment?.reuseWords.last ?? 0 }
 
   /// The place of the next record that is not in the index: an unfinished batch is read again.
   var restart: (offset: Int, expected: UInt64) {
@@ -59,5 +62,13 @@ struct LogPosition {
     isHeldUp = false
     // The segment may have been listed before it was written to.
     if !next.isSettled, let first = next.firstNumber { next.change { $0.begin(with: first) } }
+  }
+}
+
+extension LogPosition {
+  /// Whether this is where a process has left the log in that segment, its tail, which may be empty.
+  func isAt(_ baton: Baton, in tail: Segment) -> Bool {
+    guard whole == baton.last, batch.isEmpty else { return false }
+    return segment === tail ? offset == Int(clamping: baton.offset) : baton.offset == UInt64(SegmentHeader.length)
   }
 }

@@ -78,6 +78,26 @@ extension KeyspaceCore {
     unsafe notifyLoss([UInt8](key), existing, isExpired(existing) ? .expiry : .removal)
   }
 
+  /// Notifies the listeners of a put or a removal that another process has made, in place of `existing`, if there is one. Nothing is told
+  /// of a record that cannot be read.
+  @inline(never)
+  func notifyReplay(of record: LogRecord, replacing existing: CurrentRecord) {
+    guard !watchers.listeners.isEmpty, let place = keydir.granules.place(of: record.address),
+      let found = StoredRecord(at: place), found.headIsIntact
+    else { return }
+    let key = found.key
+    // Safety: the array outlives the calls, and listeners get copies. The record stays mapped under the writer's lock.
+    unsafe key.withUnsafeBytes { key in
+      if record.kind != .put {
+        if existing.address != 0 { unsafe notifyRemoval(key, of: existing) }
+      } else if case .plain(let view, _) = found {
+        unsafe notifyPut(key, view.value, replacing: existing)
+      } else if let value = try? keydir.packedValue(at: record.address) {
+        unsafe value.withUnsafeBytes { value in unsafe notifyPut(key, value, replacing: existing) }
+      }
+    }
+  }
+
   func notifyLoss(_ key: [UInt8], _ existing: CurrentRecord, _ cause: KeyspaceChange.Cause) {
     for listener in watchers.listeners {
       listener.receive(key) { .loss(key: key, before: keydir.value(of: existing), cause: cause) }

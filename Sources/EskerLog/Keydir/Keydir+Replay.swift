@@ -19,6 +19,7 @@ extension Keydir {
       if tag.incarnation > core.tag.incarnation {
         // In a merged segment, the record that emptied the keyspace may come later.
         empty(core, beginning: tag, at: 0, keys)
+        core.notifyEmptied()
       }
       // Records from before the keyspace was emptied are skipped; those of an unknown keyspace are kept.
       guard core.tag == tag else { return }
@@ -32,11 +33,19 @@ extension Keydir {
       granules.prefetch(address)
       granules.prefetch(records[position].address)
     }
-    for position in run { apply(records[position], onlyMoves, core, keys) }
+    // Relaxed: under the writer's lock, as listeners are added.
+    let isWatched = !onlyMoves && core?.isWatched.load(ordering: .relaxed) == true
+    for position in run { apply(records[position], onlyMoves, core, isWatched: isWatched, keys) }
   }
 
   @inline(__always)
-  private func apply(_ record: LogRecord, _ onlyMoves: Bool, _ core: KeyspaceCore?, _ keys: borrowing KeydirState) {
+  private func apply(
+    _ record: LogRecord,
+    _ onlyMoves: Bool,
+    _ core: KeyspaceCore?,
+    isWatched: Bool,
+    _ keys: borrowing KeydirState
+  ) {
     var probe = writeProbe(record.hash)
     let existing = existing(record, &probe) ?? CurrentRecord()
     if existing.address != 0 {
@@ -47,6 +56,8 @@ extension Keydir {
     } else if onlyMoves || isLogForged {
       return
     }
+    // What a suspended store reads of another process is news to those who observe it.
+    if isWatched, let core, existing.sequence < record.sequence { core.notifyReplay(of: record, replacing: existing) }
     if record.kind == .put {
       upsert(
         record.hash,
@@ -129,9 +140,11 @@ extension Keydir {
     guard let core = keyspaces[record.keyspace.id] else { return }
     guard record.keyspace.incarnation > core.tag.incarnation else { return }
     if record.keyspace.isRemoved {
-      if core.id != 0 { remove(core, at: record.sequence, keys) }
+      guard core.id != 0 else { return }
+      remove(core, at: record.sequence, keys)
     } else {
       empty(core, beginning: record.keyspace, at: record.sequence, keys)
     }
+    core.notifyEmptied()
   }
 }

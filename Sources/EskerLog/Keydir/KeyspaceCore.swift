@@ -266,11 +266,22 @@ public final class _KeyspaceCore: Sendable {
   func note(_ row: KeyspaceRow) -> Bool {
     let isOtherBudget = engine.env.options.readOnly && budget != row.budget
     if isOtherBudget { limits.withLock { $0.budget = row.budget } }
+    let isOtherExpiry =
+      engine.env.isFollowing
+      && defaultExpiryMilliseconds.exchange(row.defaultExpiry, ordering: .relaxed) != row.defaultExpiry
     return recordedForms.withLock { known in
       let before = known
       known = known.completed(by: row.forms)
       return known != before
-    } || isOtherBudget
+    } || isOtherBudget || isOtherExpiry
+  }
+
+  /// Takes over what another process has set. The caller holds no lock.
+  func takeOver(_ row: KeyspaceRow) {
+    defaultExpiryMilliseconds.store(row.defaultExpiry, ordering: .relaxed)
+    guard row.budget != budget else { return }
+    let marks = newMarks(for: row.budget)
+    engine.writer.withLock { _ in limit(to: row.budget, isEmpty: count == 0, marks) }
   }
 
   var defaultExpiry: Duration? {

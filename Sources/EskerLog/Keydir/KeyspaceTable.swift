@@ -78,6 +78,15 @@ final class KeyspaceTable: Sendable {
     }
   }
 
+  /// Takes over what a manifest says of keyspaces that are there, as another process has set it.
+  func takeOver(_ manifest: Manifest) {
+    for row in manifest.keyspaces {
+      guard let core = self[row.id] else { continue }
+      core.takeOver(row)
+      noteChange(of: core)
+    }
+  }
+
   /// Notes that a keyspace was emptied, or got another default expiry.
   func noteChange(of core: KeyspaceCore) {
     state.withLock { state in

@@ -119,7 +119,8 @@ extension Maintainer {
           unsafe keydir.copy(range, of: cut, main: buffer, overflow: &image, state.keys)
         }
       }
-      guard isWhole else { return nil }
+      // A suspension does not wait for a whole checkpoint; the next one comes in its time.
+      guard isWhole, !env.isSuspended else { return nil }
       try main.append(buffer, count: range.count * CheckpointHeader.lineSize)
       if image.pendingByteCount >= 1 << 16 { try overflow.drain(&image) }
     }

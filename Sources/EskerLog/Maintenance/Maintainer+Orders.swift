@@ -29,7 +29,7 @@ extension Maintainer {
 
   /// Whether keys are in order that the checkpoint does not have, and that take time to gather.
   var lacksOrders: Bool {
-    if env.options.readOnly { return false }
+    if env.isFollowing { return false }
     return keydir.keyspaces.all.contains { core in
       guard let order = core.order, order.canBeSaved, order.count >= Self.leastSaved else { return false }
       return order.checkpoint == 0 || order.checkpoint != catalog.manifest.checkpointID

@@ -105,10 +105,10 @@ extension Maintainer {
 
   /// Removes the entries that satisfy a condition from the index, a few buckets at a time; returns how many there were.
   @discardableResult
-  func purge(where condition: (StoredRecord) -> Bool) -> Int {
+  func purge(isOfBackground: Bool = false, where condition: (StoredRecord) -> Bool) -> Int {
     var removed = 0
     var bucket = 0
-    while bucket < keydir.bucketCount, !env.isClosed {
+    while bucket < keydir.bucketCount, !env.isClosed, !(isOfBackground && env.isSuspended) {
       removed += writer.withLock { state in
         if env.isClosed { return 0 }
         let taken = keydir.removeEntries(
@@ -146,7 +146,8 @@ extension Maintainer {
 
   /// Removes the entries of emptied and removed keyspaces from the index, a few buckets at a time.
   func purgeEmptiedKeyspaces() {
-    purge { record in
+    // One that is broken off begins anew once the store goes on.
+    purge(isOfBackground: true) { record in
       guard let core = keydir.keyspaces[record.keyspace.id] else {
         return keydir.keyspaces.isRemoved(record.keyspace.id)
       }

@@ -12,6 +12,7 @@ extension Maintainer {
     defer { sealing.unlock() }
     for segment in catalog.fullSegments.prefix(most) {
       do throws(StoreError) {
+        try env.checkHeld()
         guard let end = segment.recordsEnd else { continue }
         let summary = try writeFooter(segment, behind: end)
         let last = segment.lastSequence
@@ -38,6 +39,7 @@ extension Maintainer {
         keydir.reviewPages()
         env.workers.merger.request(.merge)
       } catch {
+        if case .suspended = error { return }
         env.emit(.backgroundFailure(operation: "seal a segment", error))
         return
       }
@@ -92,6 +94,8 @@ extension Maintainer {
       segment.awaitGrowth()
       segment.footerEnd.store(footer.offset + bytes.count, ordering: .relaxed)
       try segment.file.writeAll(bytes, at: footer.offset)
+      // Of a file that another process has cut, less is mapped.
+      try? segment.growToFile()
       env.countWritten(bytes.count)
     } catch {
       guard error.isFull else { throw StoreError(error) }

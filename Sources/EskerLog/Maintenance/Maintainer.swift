@@ -71,7 +71,7 @@ final class Maintainer: Sendable {
 
   /// Moves the index from the checkpoint's pages into its own memory, a chunk at a time.
   private func migrateIndex() {
-    while keydir.needsMigration, !env.isClosed {
+    while keydir.needsMigration, !env.isEnding {
       keydir.prepareMigration()
       guard writer.withLock({ state in keydir.migrate(state.keys) }) else { break }
       env.epochs.collect()

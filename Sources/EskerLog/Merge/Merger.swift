@@ -73,7 +73,7 @@ final class Merger: @unchecked Sendable {
 
   /// Requests a merge of a store that was just opened, if there may be anything to do.
   func askForMerge() {
-    guard env.options.merge.isAutomatic, !env.options.readOnly else { return }
+    guard env.options.merge.isAutomatic, !env.isFollowing else { return }
     let figures = mergeFigures()
     let policy = mergePolicy
     let isDue =
@@ -135,7 +135,10 @@ final class Merger: @unchecked Sendable {
   private static let mostDisposed = 4
 
   private func afterFailure(_ error: StoreError) -> BackgroundWorker.Next {
-    if case .closed = error { return .whenAsked }
+    switch error {
+    case .closed, .suspended: return .whenAsked
+    default: break
+    }
     // Writers do not wait for merges that fail.
     writer.slowDown(by: 0)
     env.emit(.backgroundFailure(operation: "merge", error))

@@ -66,9 +66,7 @@ struct Backup {
 
   /// Takes a snapshot between two merges, so that a backup does not copy both the inputs and the outputs of a merge.
   private func snapshotAtRest() throws(StoreError) -> Snapshot {
-    // A read-only store merges nothing.
-    if env.options.readOnly { return try engine.snapshot() }
-    return try engine.maintainer.holdingImages { () throws(StoreError) in try engine.snapshot() }
+    try engine.snapshot(betweenMerges: true)
   }
 
   /// Throws if anything to be copied or shared is damaged: a backup must not be worse than one that it replaces.

@@ -13,12 +13,13 @@ final class ChangeFeed: Sendable {
   init(_ engine: Engine, since: UInt64?, keeping: Int, includingUnsynced: Bool) {
     self.engine = engine
     // A read-only store does not know what the writer's process has synced.
-    showsUnsynced = includingUnsynced || engine.env.options.readOnly
-    if engine.env.options.readOnly {
+    let showsUnsynced = includingUnsynced || engine.env.options.readOnly
+    self.showsUnsynced = showsUnsynced
+    if engine.env.isFollowing || engine.env.isSuspended {
       // If the store is closed, the first read throws.
       try? engine.follower.refresh()
       cursor = engine.follower.holding {
-        engine.feeds.begin(since: since, keeping: keeping, showsUnsynced: true)
+        engine.feeds.begin(since: since, keeping: keeping, showsUnsynced: showsUnsynced)
       }
     } else {
       cursor = engine.feeds.begin(since: since, keeping: keeping, showsUnsynced: showsUnsynced)
@@ -57,7 +58,7 @@ final class ChangeFeed: Sendable {
   }
 
   private func read<Element: FeedElement>(_ type: Element.Type) throws(StoreError) -> ChangeReader.Step<Element> {
-    if engine.env.options.readOnly { engine.follower.followIfBehind() }
+    if engine.env.isFollowing { engine.follower.followIfBehind() }
     let step = try read(type, isRefreshed: false)
     guard case .unknownKeyspace = step else { return step }
     // A keyspace is listed before it is written to. The feed of a closed store has noted all there were.
@@ -79,14 +80,18 @@ final class ChangeFeed: Sendable {
   ///
   /// - Throws: ``StoreError/syncFailed(errno:)`` if the write cannot be made durable.
   private func wait(for next: UInt64) async throws(StoreError) {
-    if engine.env.options.readOnly {
+    if engine.env.isFollowing {
       // A reader in another process is not notified.
       try? await Task.sleep(nanoseconds: Self.pollInterval)
     } else {
       await engine.feeds.wait(for: next)
       if showsUnsynced || engine.publishedSequence < next { return }
       do throws(StoreError) { try await engine.waitDurableAsync(engine.publishedSequence) } catch {
-        if error != .closed, error != .cancelled { throw error }
+        switch error {
+        // Of what another process has written, its next manifest tells.
+        case .closed, .cancelled, .suspended: break
+        default: throw error
+        }
       }
     }
   }

@@ -48,7 +48,7 @@ struct SegmentVerification {
       verifyRecords()
     }
     // A read-only store may have touched pages that the writer was truncating.
-    if segment.mapping.isFaulted, !env.options.readOnly {
+    if segment.mapping.isFaulted, !env.isFollowing {
       report.damage.append(
         .init(location: segment.location(), length: 0, reason: "the file is truncated, or its medium failed")
       )

@@ -79,7 +79,7 @@ struct StoreVerification: Sendable {
     let reading: ManifestFiles.Reading
     do throws(StoreError) {
       // Only if this store is read-only may another process be editing them. In a writer, edits wait until they are read.
-      reading = env.options.readOnly ? try catalog.readCopiesBesideWriter() : try catalog.readCopies()
+      reading = env.isFollowing ? try catalog.readCopiesBesideWriter() : try catalog.readCopies()
     } catch {
       if case .accessDenied = error { throw error }
       return
@@ -153,7 +153,7 @@ struct StoreVerification: Sendable {
   /// Whether a record can now be read where a read-only store could not read one at its opening, since the writer has
   /// written it meanwhile.
   private func isReadable(_ location: StoreError.Location) -> Bool {
-    guard env.options.readOnly, let offset = location.offset else { return false }
+    guard env.isFollowing, let offset = location.offset else { return false }
     let segment = catalog.segments.first { $0.id == location.segment }
     guard let segment, segment.kind == .log, case .record = segment.readRecord(at: offset, end: .max) else {
       return false

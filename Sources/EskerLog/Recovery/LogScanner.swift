@@ -174,7 +174,11 @@ struct LogScanner: ~Copyable {
   private mutating func isWhole(_ header: RecordHeader, at offset: Int, _ segments: ArraySlice<Segment>) -> Bool {
     guard let segment = segments.first, !isBehindUnlisted(header) else { return false }
     if header.sequence <= durable { return true }
-    if reuseCheck?.segment !== segment { reuseCheck = (segment, ReuseCheck.end(of: segment, durable: durable)) }
+    if reuseCheck?.segment !== segment {
+      // A writer in another process adds up all that is there.
+      if writer.env.isFollowing { _ = writer.catalog.growToFile(segment) }
+      reuseCheck = (segment, ReuseCheck.end(of: segment, durable: durable))
+    }
     if let end = reuseCheck?.end, offset < end { return true }
     gatherEvidence(behind: offset, segments)
     return header.sequence <= durable
@@ -259,7 +263,7 @@ struct LogScanner: ~Copyable {
   ) -> Int? {
     if let known = header.durableSequence { durable = max(durable, known) }
     // A keyspace is listed before it is written to: if a writer in another process has created it, in a newer manifest.
-    if writer.env.options.readOnly, !isKnown(header.keyspace.id), isOvertaken {
+    if writer.env.isFollowing, !isKnown(header.keyspace.id), isOvertaken {
       end(at: offset, in: segment)
       return nil
     }
@@ -305,7 +309,7 @@ struct LogScanner: ~Copyable {
     let wasDurable = header.sequence <= durable
     if !wasDurable { gatherEvidence(behind: offset + 8, segments) }
     // A writer in another process may have been writing it, and have finished since.
-    if writer.env.options.readOnly {
+    if writer.env.isFollowing {
       _ = writer.catalog.growToFile(segment)
       if isIntact(offset, of: segment) { return .isThereNow }
     }
@@ -313,7 +317,7 @@ struct LogScanner: ~Copyable {
     if header.sequence > durable || isOvertaken {
       let isHole = highest > header.sequence
       // The record is discarded. For a read-only store it may be one that is being written.
-      if !writer.env.options.readOnly { highest = max(highest, header.sequence) }
+      if !writer.env.isFollowing { highest = max(highest, header.sequence) }
       end(at: offset, in: segment, isHole: isHole, isFinal: !isOvertaken)
       return .endsHistory
     }
@@ -391,7 +395,7 @@ struct LogScanner: ~Copyable {
   /// done.
   private mutating func skip(from offset: Int, in segment: Segment, _ segments: ArraySlice<Segment>) -> Int? {
     gatherEvidence(behind: offset, segments)
-    if writer.env.options.readOnly, lookedAgainAt != offset {
+    if writer.env.isFollowing, lookedAgainAt != offset {
       lookedAgainAt = offset
       if hasNext(at: offset, in: segment, segments.dropFirst()) { return offset }
     }
@@ -458,7 +462,7 @@ struct LogScanner: ~Copyable {
   /// Whether a writer in another process has continued in segments that this manifest does not list: what is missing here
   /// may be there.
   private var isOvertaken: Bool {
-    guard writer.env.options.readOnly, listedDurable < expected else { return false }
+    guard writer.env.isFollowing, listedDurable < expected else { return false }
     return (try? writer.catalog.readCopies())?.newest.map { $0.generation != generation } ?? true
   }
 

@@ -24,7 +24,7 @@ extension Recovery {
         rest.removeFirst()
         // A writer in another process may use this one a moment later, and then one behind it. So they are looked at together: the one that
         // it used first comes first, or all are empty.
-        if env.options.readOnly {
+        if env.isFollowing {
           rest = catalog.ordering([segment] + rest)[...]
           if rest.first?.firstSequence == 0 { break }
         }
@@ -58,7 +58,7 @@ extension Recovery {
       isBehindWhole = segment.isSettled || isSealed || last != 0 && scanner.expected > last
       rest.removeFirst()
       // A writer in another process may meanwhile continue in segments that were empty a moment ago.
-      if env.options.readOnly, let next = rest.first, !next.isSettled {
+      if env.isFollowing, let next = rest.first, !next.isSettled {
         rest = catalog.ordering(Array(rest))[...]
       }
     }

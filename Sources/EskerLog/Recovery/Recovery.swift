@@ -21,6 +21,9 @@ struct Recovery {
   /// The damage to segments that was found.
   private(set) var findings: [Report.Verification.Damage] = []
 
+  /// Whether the store is being opened; if not, it goes on after other processes.
+  private var isOpening = true
+
   init(_ writer: Writer) {
     env = writer.env
     commits = writer.commits
@@ -64,7 +67,7 @@ extension Recovery {
       goOnBehindLog()
     }
     try requirePossibleLog()
-    if !env.options.readOnly { catalog.removeStrays(names, manifest, isDurable: opened.isKnownDurable) }
+    if !env.isFollowing { catalog.removeStrays(names, manifest, isDurable: opened.isKnownDurable) }
     report.duration = .nanoseconds(Int64(clamping: env.platform.clock.monotonicNanoseconds() &- start))
     report.isComplete = true
     note(&report, damage)
@@ -72,6 +75,39 @@ extension Recovery {
     findings = report.damage.filter { $0.location.segment != nil }
     if let cut = report.cut { env.emit(.cut(cut)) }
     env.emit(.opened(report))
+  }
+
+  /// Brings a store up to date that was suspended, while other processes wrote: it has their lock, and has read all that they logged up to
+  /// a number. What the last of them left is taken as an opening takes it, but for the index, which is there.
+  ///
+  /// - Throws: What an opening throws. Then nothing was changed on disk that the next opening would not change.
+  mutating func takeOver(through last: UInt64) throws(StoreError) {
+    isOpening = false
+    var damage: [StoreEvent] = []
+    let names = try translating { () throws(PlatformError) in try env.platform.fileSystem.list(env.path) }
+    let manifest = try catalog.manifest.withoutEvicted(in: env.path, env.platform.fileSystem)
+    catalog.passSegmentIDs(through: names.compactMap { FileName.segmentID($0) }.max() ?? 0)
+    catalog.renewMissed()
+    let rows = Dictionary(manifest.segments.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+    for segment in catalog.segments where !segment.isSealed {
+      if let row = rows[segment.id] { close(segment, as: row, manifest) }
+    }
+    catalog.order()
+    try requireReadable()
+    var report = Report.Opening(kind: manifest.state == .clean ? .clean : .afterCrash, time: env.options.clock.now())
+    if manifest.state == .clean, last == manifest.durableSequence {
+      settleClean(manifest, published: last)
+    } else if !catalog.segments.isEmpty {
+      try replayLog(manifest, above: last, &report, &damage)
+    } else {
+      settle(manifest, published: max(last, Self.lastSequence(withoutLog: manifest)))
+    }
+    try requirePossibleLog()
+    catalog.removeStrays(names, manifest, isDurable: false)
+    report.isComplete = true
+    note(&report, damage)
+    for damage in report.damage { env.emit(damage.event) }
+    if let cut = report.cut { env.emit(.cut(cut)) }
   }
 
   /// Notes what is known so far, for the history that the next edit of the manifest writes.
@@ -87,6 +123,8 @@ extension Recovery {
     report.damageCount = report.damage.count
     report.keys = keydir.keyspaces.count
     report.lastSequence = SequenceNumber(rawValue: commits.publishedSequence)
+    // That a store goes on where another process has stopped is no opening, unless something was lost.
+    if !isOpening, report.cut == nil, report.damage.isEmpty { return }
     catalog.note(report)
   }
 
@@ -127,10 +165,7 @@ extension Recovery {
       let segment = try catalog.openSegment(row, of: manifest, damage: &damage)
       // At once, so that it is released if a later one cannot be opened.
       catalog.add(segment)
-      if row.state == .active, let end = row.trustedEnd(in: manifest) {
-        segment.change { $0.close(at: end, last: row.lastSequence) }
-        catalog.granules.updateLimit(segment)
-      }
+      close(segment, as: row, manifest)
       if segment.kind == .log, segment.firstSequence == 0,
         let first = LogScanner.firstSequence(of: segment)
       {
@@ -147,12 +182,19 @@ extension Recovery {
     catalog.order()
   }
 
+  /// Notes where a segment ends that takes records, if the manifest says so.
+  private func close(_ segment: Segment, as row: SegmentRow, _ manifest: Manifest) {
+    guard row.state == .active, let end = row.trustedEnd(in: manifest) else { return }
+    segment.change { $0.close(at: end, last: row.lastSequence) }
+    catalog.granules.updateLimit(segment)
+  }
+
   /// Sets the sequence numbers and the tail of a store whose log needs no cut.
   private func settle(_ manifest: Manifest, published: UInt64) {
     commits.begin(published: published, durable: max(commits.durableSequence, published))
     writer.withLock { state in
       state.jump(to: max(manifest.nextSequence, published &+ 1))
-      guard !env.options.readOnly, let tail = catalog.lastLogSegment, !tail.isSealed else {
+      guard !env.isFollowing, let tail = catalog.lastLogSegment, !tail.isSealed else {
         return
       }
       guard let end = tail.recordsEnd, end <= tail.accessible.load(ordering: .relaxed) else { return }
@@ -160,9 +202,23 @@ extension Recovery {
     }
   }
 
+  /// The same for a store that goes on after another process has closed it. Its tail is not continued: the file may have been cut to what
+  /// was used of it, and is mapped here as it was.
+  private func settleClean(_ manifest: Manifest, published: UInt64) {
+    commits.begin(published: published, durable: max(commits.durableSequence, published))
+    writer.withLock { $0.jump(to: max($0.nextSequence, manifest.nextSequence, published &+ 1)) }
+    for segment in catalog.segments where !segment.isSettled {
+      guard let end = segment.recordsEnd else { continue }
+      settleEnd(of: segment, at: LogScanner.End(offset: end, last: segment.lastSequence))
+    }
+  }
+
   /// Reads what the index lacks from the log, and finds where history ends.
+  ///
+  /// - Parameter held: The number up to which the index of a store that goes on has everything; nil in an opening.
   private mutating func replayLog(
     _ manifest: Manifest,
+    above held: UInt64? = nil,
     _ report: inout Report.Opening,
     _ damage: inout [StoreEvent]
   ) throws(StoreError) {
@@ -175,7 +231,14 @@ extension Recovery {
     var expected = starts.start(of: list[...], isFirst: true)
     if expected == 0 { expected = Self.lastSequence(withoutLog: manifest) &+ 1 }
     report.indexSource = .segments
-    if let checkpoint = keydir.loadedCheckpoint {
+    if let held {
+      // As behind a checkpoint with that number.
+      known = held
+      first = list.firstIndex { !$0.isSettled || $0.lastSequence > held } ?? list.count
+      // What this process knows of it: a manifest may say less.
+      let begins = first < list.count ? list[first].firstSequence : 0
+      expected = begins == 0 ? held &+ 1 : begins
+    } else if let checkpoint = keydir.loadedCheckpoint {
       keydir.adopt(checkpoint)
       report.indexSource = .checkpointAndReplay
       // The segment may be gone if it was empty. Reading everything on top of the checkpoint gives the same result.
@@ -207,8 +270,12 @@ extension Recovery {
     // Before anything is changed on the strength of what the index has.
     if !keydir.isDamaged { try keydir.checkWhole() }
     findings = scanner.damage
+    if let held, scanner.cut != nil, scanner.expected <= held {
+      let reason = "the log ends in front of what was read of it: writes of another process were lost; reopen the store"
+      throw .damaged(StoreError.Location(path: env.path), reason: reason)
+    }
     report.replayedRecords = scanner.replayed + merged.count
-    if env.options.readOnly { return concludeReading(manifest, list, scanner, &report) }
+    if env.isFollowing { return concludeReading(manifest, list, scanner, &report) }
     try conclude(manifest, scanner, &report, damage)
   }
 
@@ -241,7 +308,7 @@ extension Recovery {
 
   /// Determines where a read-only store continues if it was closed, or its log was not read.
   private mutating func goOnBehindLog() {
-    guard env.options.readOnly else { return }
+    guard env.isFollowing else { return }
     let last = catalog.segments.last { $0.kind == .log && $0.firstSequence != 0 }
     let end = last?.recordsEnd ?? SegmentHeader.length
     if let last, !last.isSettled {
@@ -260,7 +327,9 @@ extension Recovery {
     _ damage: [StoreEvent]
   ) throws(StoreError) {
     // What is durable and not in the log was merged away.
-    let published = scanner.cut == nil ? max(scanner.expected &- 1, manifest.durableSequence) : scanner.expected &- 1
+    let published =
+      scanner.cut == nil
+      ? max(scanner.expected &- 1, manifest.durableSequence, commits.publishedSequence) : scanner.expected &- 1
     let isClean = manifest.state == .clean && scanner.cut == nil
     if isClean {
       return settle(manifest, published: max(published, manifest.durableSequence))
@@ -285,10 +354,10 @@ extension Recovery {
       assert(segment.isSettled || end != nil, "whatever says nowhere for certain where it ends was read")
       if let end { settleEnd(of: segment, at: end) }
     }
-    let durable = min(max(manifest.durableSequence, scanner.durable), published)
+    let durable = min(max(manifest.durableSequence, scanner.durable, commits.durableSequence), published)
     commits.begin(published: published, durable: durable)
     writer.withLock { state in
-      state.jump(to: max(manifest.nextSequence, published &+ 1, scanner.highest &+ 1))
+      state.jump(to: max(state.nextSequence, manifest.nextSequence, published &+ 1, scanner.highest &+ 1))
     }
     catalog.remove(dropped)
     // Before anything is created: a new segment may reuse their addresses.

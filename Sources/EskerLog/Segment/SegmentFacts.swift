@@ -95,6 +95,12 @@ struct SegmentFacts: Sendable {
     if row.firstSequence != 0 { firstSequence = row.firstSequence }
     lastSequence = row.lastSequence
     mergedThrough = row.mergedThrough
+    takeFooter(of: row)
+  }
+
+  /// Takes over what a manifest says of the footer: another process may have cut off one that was not listed yet.
+  mutating func takeFooter(of row: SegmentRow) {
+    assert(isSettled, "only what is settled has a footer")
     footer = FooterSummary(
       offset: Int(clamping: row.footerOffset),
       length: Int(clamping: row.footerLength),

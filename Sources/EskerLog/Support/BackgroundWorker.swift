@@ -61,8 +61,11 @@ final class BackgroundWorker: @unchecked Sendable {
   private var last: Jobs = []
   private var next = Next.whenAsked
   private var isStopping = false
-  private var isBusy = false
+  private var isInRound = false
   private var pauses = 0
+  /// Whether a thread waits for the end of the round in progress.
+  private var isAwaited = false
+  private let rested = Condition()
   private var thread: WorkerThread?
 
   /// - Parameters:
@@ -116,7 +119,7 @@ final class BackgroundWorker: @unchecked Sendable {
       } else if !pending.isEmpty {
         performPending()
         if case .now = next { continue }
-        if rest > 0, !isStopping { _ = stopping.wait(lock, nanoseconds: rest) }
+        if rest > 0, !isStopping, !isAwaited { _ = stopping.wait(lock, nanoseconds: rest) }
       } else {
         switch next {
         case .whenAsked: condition.wait(lock)
@@ -131,7 +134,7 @@ final class BackgroundWorker: @unchecked Sendable {
   /// Runs the requested jobs on the calling thread, unless there is a thread for them.
   func runPending() {
     lock.lock()
-    if thread == nil, !isBusy {
+    if thread == nil, !isInRound {
       while !pending.isEmpty, !isStopping, pauses == 0 {
         performPending()
         if case .now = next { pending = last }
@@ -144,28 +147,29 @@ final class BackgroundWorker: @unchecked Sendable {
   private func performPending() {
     let (jobs, body) = (pending, body)
     pending = []
-    isBusy = true
+    isInRound = true
     lock.unlock()
     let result = body?(jobs) ?? .whenAsked
     lock.lock()
-    isBusy = false
+    isInRound = false
     (last, next) = (jobs, result)
+    if isAwaited { rested.broadcast() }
   }
 
   // MARK: Within a job
 
-  /// Waits; false if other jobs were requested meanwhile or the worker is stopping.
+  /// Waits; false if other jobs were requested meanwhile, or the worker is pausing or stopping.
   func pause(nanoseconds: UInt64) -> Bool {
     lock.lock()
     defer { lock.unlock() }
-    if pending.isEmpty, !isStopping { _ = condition.wait(lock, nanoseconds: nanoseconds) }
-    return pending.isEmpty && !isStopping
+    if pending.isEmpty, !isStopping, pauses == 0 { _ = condition.wait(lock, nanoseconds: nanoseconds) }
+    return pending.isEmpty && !isStopping && pauses == 0
   }
 
-  /// Sleeps, less long if the worker is stopping. Not only for the worker's own thread.
+  /// Sleeps, less long if the worker is pausing or stopping. Not only for the worker's own thread.
   func sleep(nanoseconds: UInt64) {
     lock.lock()
-    if !isStopping { _ = stopping.wait(lock, nanoseconds: nanoseconds) }
+    if !isStopping, !isAwaited { _ = stopping.wait(lock, nanoseconds: nanoseconds) }
     lock.unlock()
   }
 
@@ -182,11 +186,11 @@ final class BackgroundWorker: @unchecked Sendable {
     let yields = Atomic<Int>(0)
 
     /// Whether it is working, or about to, for tests.
-    var hasWork: Bool { lock.withLock { isBusy || !pending.isEmpty } }
+    var hasWork: Bool { lock.withLock { isInRound || !pending.isEmpty } }
 
     /// Whether it does nothing until it is asked to, for tests.
     var isIdle: Bool {
-      lock.withLock { if case .whenAsked = next { !isBusy && pending.isEmpty } else { false } }
+      lock.withLock { if case .whenAsked = next { !isInRound && pending.isEmpty } else { false } }
     }
   #endif
 
@@ -197,12 +201,30 @@ final class BackgroundWorker: @unchecked Sendable {
     lock.withLock { pauses += 1 }
   }
 
+  /// Waits for the end of the round in progress, which takes no nap meanwhile. One thread at a time. Called with no lock held that a
+  /// job may want.
+  func awaitRest() {
+    lock.lock()
+    isAwaited = true
+    condition.broadcast()
+    stopping.broadcast()
+    while isInRound { rested.wait(lock) }
+    isAwaited = false
+    lock.unlock()
+  }
+
   func resume() {
     lock.withLock {
       pauses = max(0, pauses - 1)
       condition.signal()
     }
   }
+
+  /// Whether this is its thread.
+  var isCurrent: Bool { lock.withLock { thread }?.isCurrent ?? false }
+
+  /// Whether a round is in progress.
+  var isBusy: Bool { lock.withLock { isInRound } }
 
   var isSuspended: Bool { lock.withLock { pauses > 0 } }
 

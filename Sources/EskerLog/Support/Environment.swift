@@ -5,8 +5,8 @@ internal import Synchronization
 /// What every part of an open store shares: settings that do not change, the store's status, its clock, its events and
 /// its background workers.
 ///
-/// The status only ever gets worse: a failed sync and a close are never undone. Calls no other part of the engine. Thread
-/// safety: any thread.
+/// A failed sync and a close are never undone; only a load and a suspension end. Calls no other part of the engine. Thread safety: any
+/// thread.
 final class Environment: Sendable {
   let path: String
   let options: Options
@@ -21,7 +21,8 @@ final class Environment: Sendable {
   let epochs = EpochDomain()
   let time: StoreTime
   let session: Session?
-  /// Of a read-only store: keeps the writer from replacing records as long as this one is there.
+  /// Of a read-only store: keeps the writer from replacing records as long as this one is there. A suspended store is there only while
+  /// it reads on.
   let presence: ReaderPresence?
   let checkpointsSmallStores: Bool
   /// Whether records take the room of dead ones: never without automatic merges, which keep all of the log.
@@ -34,6 +35,7 @@ final class Environment: Sendable {
   let pages: PageAdvice
   private let queue: EventQueue
   private let status: Atomic<UInt32>
+  private let following: Atomic<Bool>
   /// The error of the first sync that failed.
   private let failure = Atomic<Int32>(0)
   private let written = Atomic<Int>(0)
@@ -44,17 +46,23 @@ final class Environment: Sendable {
     static let closed = Status(rawValue: 1)
     static let readOnly = Status(rawValue: 2)
     static let syncFailed = Status(rawValue: 4)
-    /// A read-only store is reloading its index: reads wait.
+    /// A store that follows a writer is reloading its index: reads wait.
     static let loading = Status(rawValue: 8)
+    /// The store has let go of its files, so that another process may write to them.
+    static let suspended = Status(rawValue: 16)
+    /// It does not take them back of itself, but when it is told to.
+    static let withdrawn = Status(rawValue: 32)
   }
 
+  /// - Parameter isBeside: Whether another process writes at present, and this one is to write in its turn.
   init(
     path: String,
     options: Options,
     host: StoreHost,
     manifest: Manifest,
     session: Session?,
-    presence: ReaderPresence?
+    presence: ReaderPresence?,
+    isBeside: Bool
   ) {
     self.path = path
     self.options = options
@@ -67,13 +75,15 @@ final class Environment: Sendable {
     storeID = manifest.storeID
     seed = manifest.seed
     onPublish = host.onPublish.map { look -> (@Sendable () -> Void) in { LockRank.apart { look() } } }
-    time = StoreTime(clock: options.clock, atLeast: manifest.storeTime)
+    time = StoreTime(clock: options.clock, atLeast: max(manifest.storeTime, session?.lastTime ?? 0))
     checkpointsSmallStores = host.checkpointsSmallStores
     reusesSpace = host.reusesSpace && options.merge.isAutomatic && !options.readOnly
     isThreaded = host.background == .threads
     workers = Workers(isThreaded: isThreaded)
     queue = EventQueue(options.onEvent)
-    status = Atomic(options.readOnly ? Status.readOnly.rawValue : 0)
+    let present: Status = options.readOnly ? .readOnly : isBeside ? .suspended : []
+    status = Atomic(present.rawValue)
+    following = Atomic(!present.isEmpty)
   }
 
   // MARK: Status
@@ -92,6 +102,16 @@ final class Environment: Sendable {
   /// Whether reads must wait until a read-only store has reloaded its index.
   var isLoading: Bool { present.contains(.loading) }
 
+  /// Whether the store has let go of its files.
+  var isSuspended: Bool { present.contains(.suspended) }
+
+  /// Whether work in the background should come to an end.
+  var isEnding: Bool { !present.isDisjoint(with: [.closed, .suspended]) }
+
+  /// Whether another process may be writing, whose log this one reads: always in a read-only store, and while suspended. Not any more
+  /// where a suspended store has the lock again and is about to write.
+  var isFollowing: Bool { following.load(ordering: .acquiring) }
+
   /// Whether the store accepts writes.
   var isWritable: Bool { present.isEmpty }
 
@@ -100,10 +120,12 @@ final class Environment: Sendable {
 
   /// Throws unless the store accepts writes.
   func checkWritable() throws(StoreError) {
-    let present = present
+    let present = present.subtracting(.loading)
     if present.isEmpty { return }
     if present.contains(.closed) { throw .closed }
     if present.contains(.readOnly) { throw .readOnly }
+    let isElsewhere = !present.isDisjoint(with: [.suspended, .withdrawn])
+    if isElsewhere, !present.contains(.syncFailed) { throw .suspended(path: path) }
     throw .syncFailed(errno: failureCode ?? PlatformError.inputOutput)
   }
 
@@ -114,6 +136,21 @@ final class Environment: Sendable {
     if present.contains(.readOnly) { throw .readOnly }
   }
 
+  /// Throws if the store has let go of its files, which may belong to another process.
+  func checkHeld() throws(StoreError) {
+    if isSuspended { throw .suspended(path: path) }
+  }
+
+  /// Throws unless the store accepts writes, if need be in its turn.
+  func checkMayWrite() throws(StoreError) {
+    let present = present.subtracting(.loading)
+    if present.isEmpty || writesInTurn && present == .suspended { return }
+    try checkWritable()
+  }
+
+  /// Whether writes wait for their turn where another process writes.
+  var writesInTurn: Bool { options.sharing != .exclusive }
+
   /// Throws if the store is closed.
   func checkOpen() throws(StoreError) {
     if isClosed { throw .closed }
@@ -123,6 +160,24 @@ final class Environment: Sendable {
   func markClosed() -> Status {
     Status(rawValue: status.bitwiseOr(Status.closed.rawValue, ordering: .sequentiallyConsistent).oldValue)
   }
+
+  /// Refuses writes from now on, until ``endSuspension()``. A write that has begun goes on: it holds the writer's lock.
+  func beginSuspension() { status.bitwiseOr(Status.suspended.rawValue, ordering: .sequentiallyConsistent) }
+
+  func endSuspension() {
+    status.bitwiseAnd(~(Status.suspended.rawValue | Status.withdrawn.rawValue), ordering: .sequentiallyConsistent)
+  }
+
+  /// Whether the store stays suspended until it is told otherwise.
+  var isWithdrawn: Bool { present.contains(.withdrawn) }
+
+  func withdraw() { status.bitwiseOr(Status.withdrawn.rawValue, ordering: .sequentiallyConsistent) }
+
+  /// Lets a store that writes in turn take its turn again.
+  func endWithdrawal() { status.bitwiseAnd(~Status.withdrawn.rawValue, ordering: .sequentiallyConsistent) }
+
+  /// Sets whether the store reads what another process writes.
+  func follow(_ follows: Bool) { following.store(follows, ordering: .sequentiallyConsistent) }
 
   /// Makes reads wait, because the index is in a state that the writer's never was in.
   func beginLoading() { status.bitwiseOr(Status.loading.rawValue, ordering: .sequentiallyConsistent) }
@@ -147,8 +202,8 @@ final class Environment: Sendable {
 
   /// Queues an event for the store's handler, which cannot be called under the locks held now.
   func emit(_ event: StoreEvent) {
-    // A read-only store delivers events at the end of each call that may have added some, and needs no thread.
-    if queue.add(event), !options.readOnly { workers.maintainer.request(.deliver) }
+    // A store that follows a writer delivers events at the end of each call that may have added some, and needs no thread.
+    if queue.add(event), !isFollowing { workers.maintainer.request(.deliver) }
   }
 
   /// Calls the handler for each queued event. Must be called without locks.
@@ -188,6 +243,8 @@ extension Environment {
     let maintainer: BackgroundWorker
     let merger: BackgroundWorker
 
+    private var all: [BackgroundWorker] { [ahead, maintainer, merger] }
+
     init(isThreaded: Bool) {
       ahead = BackgroundWorker(name: "esker-ahead", isThreaded: isThreaded)
       // No thread waits for its work, so it must not take a processor from a writer.
@@ -204,9 +261,23 @@ extension Environment {
 
     /// Stops all workers after the jobs in progress. Idempotent.
     func stop() {
-      ahead.stop()
-      maintainer.stop()
-      merger.stop()
+      for worker in all { worker.stop() }
     }
+
+    /// Waits for the jobs in progress, and begins no others until ``resume()``. What is asked for meanwhile is done then.
+    func suspend() {
+      for worker in all { worker.suspend() }
+      for worker in all { worker.awaitRest() }
+    }
+
+    func resume() {
+      for worker in all { worker.resume() }
+    }
+
+    /// Whether this is the thread of one of them.
+    var areCurrent: Bool { all.contains { $0.isCurrent } }
+
+    /// Whether one of those works whose work may take long.
+    var areBusy: Bool { maintainer.isBusy || merger.isBusy }
   }
 }

@@ -4,7 +4,9 @@ internal import Synchronization
 /// The file `LOCK`, as processes that do not hold it read it; ``Session`` is for the one that does. <doc:Format> describes its words.
 struct LockFile {
   static let name = "LOCK"
-  static let length = 64
+  static let length = 256
+  /// Bytes that a store of before has there.
+  static let leastLength = 64
   static let magic: UInt64 = 0x4b43_4f4c_524b_5345
 
   /// How long a reader waits for a writer to end the replacement of a record, in nanoseconds. A writer that takes longer was stopped,
@@ -37,12 +39,17 @@ struct LockFile {
     var isReplacing: Bool
     /// The last write that was visible, as long as there are readers; 0 if that is not known.
     var published: UInt64
+    /// How often a process has got the lock.
+    var turn: UInt64
+    /// Whether the process that has it hands it over to others.
+    var isShared: Bool
   }
 
   /// What the file says; nil if it is none of Esker's, or no process has begun to write to the store.
   func words() throws(PlatformError) -> Words? {
-    let bytes = try file.bytes(in: 0..<Self.length)
-    guard bytes.count == Self.length else { return nil }
+    var bytes = try file.bytes(in: 0..<Self.length)
+    guard bytes.count >= Self.leastLength else { return nil }
+    bytes += repeatElement(0, count: Self.length - bytes.count)
     // Safety: there are as many bytes.
     return unsafe bytes.withUnsafeBytes { bytes in
       let word = { unsafe UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 8 * $0, as: UInt64.self)) }
@@ -52,7 +59,9 @@ struct LockFile {
         edits: word(4),
         areReaders: word(5) != 0,
         isReplacing: word(6) != 0,
-        published: word(7)
+        published: word(7),
+        turn: word(8),
+        isShared: word(26) != 0
       )
     }
   }
@@ -116,7 +125,7 @@ struct LockFile {
     defer { file.close() }
     let mapping = try file.map(capacity: 4096, writable: true)
     defer { mapping.unmap() }
-    try mapping.extend(to: Self.length)
+    try mapping.extend(to: Self.leastLength)
     let words = unsafe mapping.base.assumingMemoryBound(to: Atomic<UInt64>.self)
     unsafe words[5].store(1, ordering: .sequentiallyConsistent)
     // Before the look at the other word, which is a call.

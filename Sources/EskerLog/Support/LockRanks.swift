@@ -2,7 +2,8 @@ internal import EskerPlatform
 
 // The engine's locks, in the order in which they are taken. Architecture.md says what each is held for.
 extension LockRank {
-  static let closing = LockRank(10, "closing", allowsIO: true)
+  static let closing = LockRank(9, "closing", allowsIO: true)
+  static let turning = LockRank(10, "turning", allowsIO: true)
   static let following = LockRank(11, "following", allowsIO: true)
   /// Held while the keys of a keyspace are gathered for the first time.
   static let ordering = LockRank(12, "ordering", allowsIO: true)

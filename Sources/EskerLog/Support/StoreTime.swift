@@ -54,6 +54,25 @@ final class StoreTime: Sendable {
     return step == 0 ? nil : .milliseconds(step)
   }
 
+  /// Is not behind what another process has saved.
+  func advance(to milliseconds: Int64) {
+    offset.max(milliseconds.subtractingClamped(elapsedMilliseconds), ordering: .relaxed)
+  }
+
+  /// What another process needs to go on from this time.
+  func describe(in baton: inout Baton) {
+    baton.time = UInt64(bitPattern: now)
+    baton.uptime = clock.uptimeNanoseconds()
+  }
+
+  /// Goes on from the time of the process that wrote last, which may have been reset. It has followed the same clock since.
+  func adopt(_ baton: Baton) {
+    let uptime = clock.uptimeNanoseconds()
+    let passed = Int64(clamping: (uptime &- min(uptime, baton.uptime)) / 1_000_000)
+    let present = Int64(bitPattern: baton.time).addingClamped(passed)
+    offset.store(present.subtractingClamped(elapsedMilliseconds), ordering: .relaxed)
+  }
+
   /// Accepts the wall clock's time even if it is earlier; returns what to `restore` if that does not last.
   func reset() -> Int64 {
     let wall = clock.now().millisecondsSince1970

@@ -20,6 +20,7 @@ extension Options: CustomStringConvertible {
     add(fileProtection) { "protection \($0)" }
     add(isExcludedFromBackup) { $0 ? "excluded from backups" : "included in backups" }
     if readOnly { parts.append("read-only") }
+    if case .inTurn(let patience) = sharing { parts.append("writes in turn, within \(patience)") }
     add(statisticsInterval) { "statistics every \($0)" }
     return parts.isEmpty ? "defaults" : parts.joined(separator: ", ")
   }

@@ -38,6 +38,9 @@ public struct Options: Sendable {
   /// default.
   public var readOnly: Bool = false
 
+  /// Whether other processes may write to the store as long as it is open. `.exclusive` by default: they may not.
+  public var sharing: Options.Sharing = .exclusive
+
   /// When the store's files can be read, on Apple's devices that encrypt them with a key each; elsewhere this does nothing. Nil, the
   /// default, leaves files as they are, and gives new ones what their directory has, as the system does.
   ///
@@ -82,6 +85,16 @@ public struct Options: Sendable {
 }
 
 extension Options {
+  /// Who may write to a store that is open.
+  public enum Sharing: Sendable, Hashable {
+    /// This process alone. Others get ``StoreError/locked(path:holder:)``.
+    case exclusive
+    /// All processes that have opened the store in this way, one after the other: a write or a batch takes the lock, and gives it up when
+    /// another process asks for it. Who asks first is served first. A write that gets no turn within `patience` throws
+    /// ``StoreError/locked(path:holder:)``, as where another process is stopped amid its turn. See <doc:SeveralProcesses>.
+    case inTurn(patience: Duration = .seconds(10))
+  }
+
   /// When a device that can be locked lets a process at files, by the names of `NSFileProtectionType`.
   public enum FileProtection: Sendable, Hashable, CaseIterable {
     /// Only while the device is unlocked. For a store that is closed before the device is locked.

@@ -4,6 +4,8 @@ public enum StoreError: Error, Hashable, Sendable {
   case closed
   /// The store was opened with ``Options/readOnly``.
   case readOnly
+  /// The store was suspended by ``LogStore/suspend(patience:)`` before the call, which changed nothing. Resume it, and try again.
+  case suspended(path: String)
   /// The waiting task was cancelled. What it had already written is kept.
   case cancelled
   /// The store is open for writing elsewhere; `holder` is the process id (0 if it could not be read).
@@ -104,6 +106,8 @@ extension StoreError: CustomStringConvertible {
       "the store is closed: reopen it"
     case .readOnly:
       "the store was opened read-only: open it for writing to change it"
+    case .suspended(let path):
+      "\(path) is suspended, so that other processes may write to it: nothing was changed; resume it, and try again"
     case .cancelled:
       "the waiting task was cancelled; what it had already written is kept"
     case .locked(let path, let holder):

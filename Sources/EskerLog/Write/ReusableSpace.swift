@@ -175,7 +175,13 @@ extension Writer {
     }
     let areReaders = ReaderPresence.isAny(in: env.path, env.platform.fileSystem)
     withLock { state in
-      if areReaders { session.set(areReaders: true) } else if isHeld { state.noteReaders(false) }
+      if areReaders {
+        session.set(areReaders: true)
+      } else if isHeld {
+        // A reader that is gone may still look at what it has seen: a suspended store does.
+        freeze(&state)
+        state.noteReaders(false)
+      }
       state.noteLook(at: start)
     }
   }

@@ -99,6 +99,8 @@ extension Writer {
   /// - Parameter instant: That of an earlier call: if nothing was written since, nothing is looked up; nil: anything may have gone.
   func newestInstant(after instant: UInt64?, of batch: borrowing WriteBatch) throws(StoreError) -> UInt64 {
     try withLock { (_) throws(StoreError) in
+      // While others write, the index may be ahead of what is published.
+      try env.checkWritable()
       let published = commits.publishedSequence
       if published != instant { try checkConditions(of: batch) }
       return published

@@ -19,7 +19,7 @@ extension Writer {
     let step = isSyncing ? Self.syncedStep : Self.bufferedStep
     let target = min(tail.capacity, offset + ahead)
     var populated = max(tail.populated.load(ordering: .relaxed), offset & ~4095)
-    while populated < target, !tail.isSealed {
+    while populated < target, !tail.isSealed, !env.isEnding {
       let end = min(target, populated + step)
       do throws(PlatformError) {
         try grow(tail, to: end)
@@ -30,9 +30,11 @@ extension Writer {
         }
         try tail.mapping.populate(populated..<end)
         if isSyncing {
-          env.session?.syncBegan()
+          let sync = env.session?.beginSync()
+          var isDone = false
+          defer { if let sync { env.session?.end(sync, failed: !isDone) } }
           try tail.sync()
-          env.session?.syncEnded()
+          isDone = true
         }
       } catch {
         commits.noteFailure(error)

@@ -230,9 +230,80 @@ struct WriterState: ~Copyable {
     isMarkDue = false
   }
 
-  /// Sets how far a read-only store has read: it writes nothing there.
+  /// A tail that this process leaves as it is, to go on with it if no other has written meanwhile.
+  struct RestingTail {
+    fileprivate(set) var segment: Segment?
+    fileprivate(set) var offset: Int
+    fileprivate(set) var spares: [Segment]
+    fileprivate(set) var isMarkedOpen: Bool
+    fileprivate var sum: UInt64
+    fileprivate var sumStart: UInt64
+    fileprivate var lastReuse: UInt64
+
+    /// Where another process can go on; without a segment if it has to look for that itself.
+    var baton: Baton {
+      var baton = Baton()
+      guard isMarkedOpen, let segment else { return baton }
+      baton.segment = segment.id
+      baton.offset = UInt64(offset)
+      (baton.sum, baton.sumStart, baton.lastReuse) = (sum, sumStart, lastReuse)
+      return baton
+    }
+  }
+
+  /// Whether the tail rests: other processes may write.
+  private(set) var isResting = false
+
+  /// Leaves the tail as it is, which was frozen: this state only follows what another process writes, until ``wake(_:)`` or a recovery.
+  mutating func rest() -> RestingTail {
+    assert(!isMarkDue, "a tail rests without a mark")
+    let resting = RestingTail(
+      segment: tail,
+      offset: offset,
+      spares: spares,
+      isMarkedOpen: isMarkedOpen,
+      sum: sum,
+      sumStart: sumStart,
+      lastReuse: lastReuse
+    )
+    leaveTail()
+    spares = []
+    isMarkedOpen = false
+    isResting = true
+    return resting
+  }
+
+  /// Goes on in the tail that another process has left.
+  mutating func goOn(at baton: Baton, in segment: Segment, spares: [Segment]) {
+    let tail = RestingTail(
+      segment: segment,
+      offset: Int(baton.offset),
+      spares: spares,
+      isMarkedOpen: true,
+      sum: baton.sum,
+      sumStart: baton.sumStart,
+      lastReuse: baton.lastReuse
+    )
+    wake(tail)
+    jump(to: max(nextSequence, baton.nextSequence, baton.last &+ 1))
+  }
+
+  /// Ends the rest, whatever tail there is to go on in.
+  mutating func endRest() { isResting = false }
+
+  /// Goes on in a tail to which no other process has written.
+  mutating func wake(_ resting: RestingTail) {
+    if let segment = resting.segment { setTail(segment, offset: resting.offset) } else { leaveTail() }
+    spares = resting.spares
+    isMarkedOpen = resting.isMarkedOpen
+    sum = resting.sum
+    sumStart = resting.sumStart
+    lastReuse = resting.lastReuse
+  }
+
+  /// Sets how far a store has read that follows another process: it writes nothing there.
   mutating func follow(_ segment: Segment?, to end: Int) {
-    assert(fastEnd == 0, "a read-only store is written")
+    assert(fastEnd == 0, "a store is written that follows another process")
     tail = segment
     offset = end
   }

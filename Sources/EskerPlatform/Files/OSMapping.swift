@@ -124,7 +124,7 @@ final class OSMapping: Mapping {
     extendLock.lock()
     defer { extendLock.unlock() }
     let end = mappedEnd.load(ordering: .relaxed)
-    guard let file, protection & PROT_WRITE == 0, end > 0, isReserved.load(ordering: .acquiring) else { return }
+    guard let file, end > 0, isReserved.load(ordering: .acquiring) else { return }
     try file.withStableLength(atLeast: 0) { descriptor throws(PlatformError) in
       // Cleared first, so that a fault during the remapping is not lost.
       unsafe esker_guard_clear(guardSlot)

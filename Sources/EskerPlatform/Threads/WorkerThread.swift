@@ -27,6 +27,8 @@ public final class WorkerThread: Sendable {
   }
 
   private let state: Guarded<State>
+  /// Also once it has ended.
+  private let identity: esker_thread
   #if SCHEDULES
     private let member: Newcomer?
   #endif
@@ -66,6 +68,7 @@ public final class WorkerThread: Sendable {
       unsafe start.release()
       throw PlatformError("start the thread", path: name, code: code)
     }
+    identity = handle
     state = Guarded(State(handle: handle), .thread)
     #if SCHEDULES
       Schedule.didStart(member, handle)
@@ -85,6 +88,9 @@ public final class WorkerThread: Sendable {
       state.handle = nil
     }
   }
+
+  /// Whether this is the calling thread.
+  public var isCurrent: Bool { esker_thread_is_current(identity) }
 
   /// Waits until the thread has ended. Idempotent. Must not be called on the thread itself.
   public func join() {

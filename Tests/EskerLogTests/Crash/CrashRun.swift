@@ -60,6 +60,7 @@ final class CrashRun: @unchecked Sendable {
   var history: CrashHistory
   var generator: SeededGenerator
   let tally: Tally
+  var sharing = Options.Sharing.exclusive
   /// With a capacity, any key may be gone; none may have another value than the newest.
   private let capacity: Int?
   private let trail: String
@@ -105,6 +106,7 @@ final class CrashRun: @unchecked Sendable {
     options.segmentSize = 64 << 10
     options.compression = generator.oneIn(2) ? .lz4 : .off
     options.capacity = capacity
+    options.sharing = sharing
     options.verification = .any(&generator)
     options.clock = .fake(clock)
     options.onEvent = { [unowned self] event in events.append(event) }

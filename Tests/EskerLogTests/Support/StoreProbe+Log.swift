@@ -32,6 +32,9 @@ extension StoreProbe {
   /// The pins of the process.
   var epochs: EpochDomain { engine.env.epochs }
 
+  /// Looks whether other processes read the store, as a writer does now and then.
+  func lookForReaders() { engine.writer.rolling.withLock { engine.writer.lookForReaders() } }
+
   /// How many records have taken the room of others.
   var recordsReplaced: Int { engine.writer.withLock { $0.recordsReplaced } }
 

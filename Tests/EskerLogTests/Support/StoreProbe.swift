@@ -101,7 +101,11 @@ struct StoreProbe: Sendable {
   /// What syncs store to the lock file, in the order in which they do, and last its end.
   var lockFileCalls: [() -> Void] {
     guard let session = engine.env.session else { return [] }
-    return [{ session.syncBegan() }, { session.syncFailed(5) }, { session.syncEnded() }, { session.end() }]
+    let sync = Guarded<Session.Sync?>(nil)
+    return [
+      { sync.withLock { $0 = session.beginSync() } }, { session.syncFailed(5) },
+      { if let sync = sync.withLock({ $0.take() }) { session.end(sync) } }, { session.end() },
+    ]
   }
 
   // MARK: Locks
@@ -155,6 +159,14 @@ struct StoreProbe: Sendable {
   /// Has calls that begin now find the store closed.
   func markClosed() {
     _ = engine.env.markClosed()
+  }
+
+  /// Lets go of the files, as where another process has asked for its turn.
+  func handOver() { engine.handOver(always: true) }
+
+  /// Takes the turn, as a write does.
+  func takeTurn() throws(StoreError) {
+    if try engine.takeTurn() { engine.endClaim() }
   }
 
   /// Ends the store as a kill of its process does: nothing is synced, written or marked.
