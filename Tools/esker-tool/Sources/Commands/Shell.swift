@@ -48,6 +48,7 @@ struct Shell: ParsableCommand {
     let notices = StoreNotices()
     var options = Options()
     options.readOnly = readOnly
+    options.sharing = .inTurn(patience: StoreArguments.patience)
     options.onEvent = { notices.receive($0) }
     // The parser takes what begins with a dash for an option.
     let path = store.store.hasPrefix("-") ? "./" + store.store : store.store

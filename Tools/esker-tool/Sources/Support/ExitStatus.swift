@@ -27,7 +27,7 @@ enum ExitStatus {
     case .keyTooLong, .valueTooLong, .batchTooLarge, .invalidKeyspace, .keyspaceRemoved, .noSuchKeyspace: usage
     case .notAStore, .unfinishedCopy, .otherStore, .unknownFormat: noInput
     case .closed, .readOnly, .cancelled, .directoryNotEmpty, .noSpace, .capacityReached, .keyspaceFull, .accessDenied,
-      .failed, .syncFailed, .outcomeUnknown:
+      .suspended, .failed, .syncFailed, .outcomeUnknown:
       inputOutput
     case .locked: locked
     }

@@ -49,7 +49,10 @@ struct StoreArguments: ParsableArguments {
     return try store.usage { progress.goesOn($0) }
   }
 
-  /// Opens the store for writing and calls `body`; `creating`: creates the store if there is none; `publishing`: the
+  /// How long a command waits for a process that shares the store to let it write.
+  static let patience = Duration.seconds(5)
+
+  /// Opens the store for writing, in turn with other processes if these share it, and calls `body`; `creating`: creates the store if there is none; `publishing`: the
   /// interval at which to publish statistics; `options`: what the store is to remember; `notices`: hear of damage.
   func write<R>(
     creating: Bool,
@@ -62,6 +65,7 @@ struct StoreArguments: ParsableArguments {
     if !creating { try require() }
     var options = options
     options.statisticsInterval = interval
+    options.sharing = .inTurn(patience: Self.patience)
     options.onEvent = { notices.receive($0) }
     return try closing(open(options), body)
   }
