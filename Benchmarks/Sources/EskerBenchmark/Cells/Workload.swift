@@ -83,6 +83,8 @@ enum Workload: String, CaseIterable, Codable, ExpressibleByArgument {
   /// After a crash that left no checkpoint.
   case openScanned = "open-scanned"
   case growth
+  /// A store that lets other processes write.
+  case turns
   /// Structs set and read by key, as JSON and in the binary form.
   case typedSetJSON = "typed-set-json"
   case typedGetJSON = "typed-get-json"
@@ -177,7 +179,7 @@ enum Workload: String, CaseIterable, Codable, ExpressibleByArgument {
   /// Whether all subjects must read the same values.
   var comparesChecksums: Bool {
     switch self {
-    case .synced, .syncedTasks, .openScanned, .growth, .getWhileWriting, .getMerging, .capacityImages: false
+    case .synced, .syncedTasks, .openScanned, .growth, .turns, .getWhileWriting, .getMerging, .capacityImages: false
     case _ where isBeyondMemory: false
     default: true
     }

@@ -105,6 +105,10 @@ enum GoalTable {
     .figure("most on disk, of live bytes", ...1.5, "steady overwrite, space over live bytes", "overwrite-merging"),
     .figure("write amplification", ...2, "steady overwrite, write amplification", "overwrite-merging"),
     .subject(2, .limit, "images in a cache on disk, over a file each", "capacity-images"),
+    .figure(EskerSubject.shareAlone, 0.97..., "overwrites alone in turn, of exclusive", "turns"),
+    .figure(EskerSubject.suspending, ...5, "suspend p99, ms", "turns"),
+    .figure(EskerSubject.resuming, ...2, "resume p99, ms", "turns"),
+    .figure(EskerSubject.handingOver, ...1, "hand-over beside a busy writer p99, ms", "turns"),
     packedSpace,
     .subject(4, .rocksdb, "documents, gets", "documents"),
     .figure(

@@ -19,6 +19,7 @@ struct EskerSubject {
       return try BeyondMemory(assignment: assignment, path: assignment.storePath)
         .measure { try EskerStore(at: assignment.storePath) }
     case .growth: return try growth()
+    case .turns: return try turns()
     case .overwriteMerging: return try overwriteMerging()
     case .getMerging: return try getMerging()
     case .oneKey, .comeAndGo: return try churn()
