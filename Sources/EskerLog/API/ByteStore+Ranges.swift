@@ -148,6 +148,8 @@ extension ByteStore {
 
   /// Logs the removals; how many, and the last one's number.
   func logRemovals(in range: KeyRange) throws(StoreError) -> (removed: Int, last: UInt64) {
+    let isClaimed = try core.engine.claimTurn()
+    defer { if isClaimed { core.engine.endClaim() } }
     try core.engine.env.checkMayWrite()
     var (rest, removed, last) = (range, 0, core.engine.publishedSequence)
     while true {

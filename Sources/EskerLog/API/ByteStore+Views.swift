@@ -58,6 +58,9 @@ extension Keyspace {
     skipsUnchanged: Bool
   ) throws(StoreError) -> ViewWriteResult {
     let start = core.engine.startOfSample()
+    // Before the expiry is resolved, too.
+    let isClaimed = try core.engine.claimTurn()
+    defer { if isClaimed { core.engine.endClaim() } }
     var written = try logged(value, key, condition, core.instant(of: expiry), durability, skipsUnchanged)
     if written.isDone { written.start = start }
     return written
@@ -83,8 +86,6 @@ extension Keyspace {
       guard let sequence else { return ViewWriteResult() }
       return ViewWriteResult(isDone: true, sequence: sequence, expiry: instant)
     case .present:
-      let isClaimed = try core.engine.claimTurn()
-      defer { if isClaimed { core.engine.endClaim() } }
       while let lease = try lease(key) {
         let written = try logged(value, key, instant, .version(lease.version), durability)
         if written.isDone { return written }
@@ -115,9 +116,9 @@ extension Keyspace {
     if condition: ViewCondition,
     durability: Durability?
   ) throws(StoreError) -> ViewWriteResult {
-    let instant = core.instant(of: expiry)
     let isClaimed = try core.engine.claimTurn()
     defer { if isClaimed { core.engine.endClaim() } }
+    let instant = core.instant(of: expiry)
     while let lease = try lease(key) {
       guard condition.holds(for: lease.version) else { return ViewWriteResult(wasThere: true) }
       var written = ViewWriteResult(isDone: true, wasThere: true, sequence: lease.version.rawValue, expiry: instant)

@@ -153,6 +153,7 @@ extension Keyspace {
     public nonisolated(nonsending) func removeKeyspace(_ name: String, durability: Durability? = nil)
       async throws(StoreError) -> Bool
     {
+      try await core.engine.awaitTurn()
       let sequence = try core.engine.removeKeyspace(named: name)
       if sequence != 0 { try await core.engine.settleAsync(sequence, durability) }
       return sequence != 0

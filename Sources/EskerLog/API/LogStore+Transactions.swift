@@ -27,7 +27,7 @@ extension LogStore {
   ) throws(StoreError) -> R {
     var attempt = 1
     while true {
-      try engine.env.checkMayWrite()
+      try engine.checkMayWrite()
       var transaction = Transaction(in: core)
       do throws(StoreError) {
         let result = try body(&transaction)
@@ -49,7 +49,7 @@ extension LogStore {
   ) throws -> R {
     var attempt = 1
     while true {
-      try engine.env.checkMayWrite()
+      try engine.checkMayWrite()
       var transaction = Transaction(in: core)
       do {
         let result = try body(&transaction)
@@ -90,8 +90,8 @@ extension Keyspace.Async {
     let engine = core.engine
     var attempt = 1
     while true {
-      try engine.env.checkMayWrite()
       try await engine.awaitTurn()
+      try engine.env.checkMayWrite()
       var transaction = LogStore.Transaction(in: core)
       do {
         let result = try await body(&transaction)

@@ -25,8 +25,7 @@ extension Catalog {
   /// The number of the first record in a segment, which may extend beyond what has been mapped so far.
   func firstNumber(of segment: Segment) -> UInt64? {
     if let number = segment.firstNumber { return number }
-    let isSeen = segment.readableEnd >= SegmentHeader.length + 8 && !segment.mapping.isFaulted
-    return !(isSeen && segment.isEmpty) && growToFile(segment) ? segment.firstNumber : nil
+    return !segment.isEmpty && growToFile(segment) ? segment.firstNumber : nil
   }
 
   /// Orders log segments by their first records, which a writer in another process may be writing at the moment.
@@ -90,7 +89,10 @@ extension Segment {
   }
 
   /// Whether there is no record, nor the rest of one.
-  var isEmpty: Bool { nextWord(at: SegmentHeader.length) == 0 }
+  var isEmpty: Bool {
+    // In this order: the look itself may find that the page cannot be read.
+    readableEnd >= SegmentHeader.length + 8 && nextWord(at: SegmentHeader.length) == 0 && !mapping.isFaulted
+  }
 
   /// Notes where a log segment ends that was read and gets no more records, unless the manifest has already said so.
   func settleRead(to end: Int, last: UInt64, _ granules: GranuleTable) {

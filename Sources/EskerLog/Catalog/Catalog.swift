@@ -583,8 +583,9 @@ final class Catalog: Sendable {
     }
     takeBack()
     // Another process may have begun with it, and found that a record was too large: then it goes on in the next one.
-    for segment in segments where segment.kind == .log && !segment.isSealed && segment.isEmpty {
-      segment.change { $0.begin(with: 0) }
+    for segment in segments where segment.kind == .log && !segment.isSealed {
+      _ = growToFile(segment)
+      if segment.isEmpty { segment.change { $0.begin(with: 0) } }
     }
   }
 

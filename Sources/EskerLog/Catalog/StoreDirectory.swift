@@ -49,26 +49,27 @@ struct StoreDirectory {
     }
     try refuseStrangers()
     if readOnly { return try openForReading() }
-    do throws(StoreError) { return try openForWriting(isShared: inTurn) } catch {
-      // Whoever has it for itself hands it over to nobody.
-      guard inTurn, case .locked = error, isShared else { throw error }
-    }
-    var opened = try openBesideWriter()
-    opened.session = try Session(besideWriterIn: path, host: host)
-    return opened
-  }
-
-  /// Opens a store that another process writes, which may be creating it.
-  private func openBesideWriter() throws(StoreError) -> Opened {
     let start = host.platform.clock.monotonicNanoseconds()
     while true {
-      do throws(StoreError) { return try openForReading() } catch {
-        guard case .notAStore = error, isShared, LockFile.isHeld(in: path, fileSystem) == true,
-          host.platform.clock.monotonicNanoseconds() &- start < Self.patience
-        else { throw error }
+      do throws(StoreError) { return try openForWriting(isShared: inTurn) } catch {
+        // Whoever has it for itself hands it over to nobody.
+        guard inTurn, case .locked = error, isShared else { throw error }
+      }
+      do throws(StoreError) { return try openBesideWriter() } catch {
+        // That process may be creating it.
+        guard case .notAStore = error, host.platform.clock.monotonicNanoseconds() &- start < Self.patience else {
+          throw error
+        }
       }
       host.platform.pause()
     }
+  }
+
+  /// Opens a store to write in turn, while another process has its turn.
+  private func openBesideWriter() throws(StoreError) -> Opened {
+    var opened = try openForReading()
+    opened.session = try Session(besideWriterIn: path, host: host)
+    return opened
   }
 
   /// How long the creation of a store may take that another process has begun, in nanoseconds.

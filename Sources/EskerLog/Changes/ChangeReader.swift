@@ -97,9 +97,7 @@ struct ChangeReader {
         offset += header.size
       case .record(let header) where isBehindReplaced(header):
         // Another process has not seen this feed, and given the room of what comes next to a later write.
-        let floor = writer.catalog.mergedThrough
-        guard next <= floor else { return .nothing(next: max(header.sequence, published &+ 1)) }
-        throw fail(oldest: floor)
+        throw fail(oldest: max(writer.catalog.mergedThrough, header.sequence &- 1))
       case .record(let header) where header.sequence > published:
         next = header.sequence
       case .record(let header):

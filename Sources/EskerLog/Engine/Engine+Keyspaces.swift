@@ -79,11 +79,12 @@ extension Engine {
   func removeKeyspace(named name: String) throws(StoreError) -> UInt64 {
     guard !name.isEmpty else { throw .invalidKeyspace(name) }
     if let core = keydir.keyspaces[name] { return try remove(core) }
-    try env.checkMayWrite()
-    if env.isFollowing {
-      try follower.refresh()
+    // Another process may have created it.
+    if try claimTurn() {
+      defer { endClaim() }
       if let core = keydir.keyspaces[name] { return try remove(core) }
     }
+    try env.checkMayWrite()
     return 0
   }
 

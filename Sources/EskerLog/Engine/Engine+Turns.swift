@@ -65,16 +65,28 @@ extension Engine {
         return true
       }
       if try takeTurn(within: patience) { return true }
-      // Unless it was suspended meanwhile.
-    } while env.isWithdrawn
+      // It was suspended meanwhile, and may be resumed by now.
+    } while !env.workers.areCurrent
     return false
   }
 
   /// Takes the turn before a read on which a write depends, where another process may have changed what is to be read; false if there is
-  /// no need. To be ended by ``endClaim()``.
+  /// no need, or it does not come: then the write throws. To be ended by ``endClaim()``.
+  @inline(__always)
   func claimTurn() throws(StoreError) -> Bool {
-    guard env.isFollowing, env.writesInTurn else { return false }
+    env.isUnhindered ? false : try claimTurnOfOthers()
+  }
+
+  @inline(never)
+  private func claimTurnOfOthers() throws(StoreError) -> Bool {
+    guard !env.options.readOnly, env.isSuspended || env.isWithdrawn else { return false }
     return try takeTurn()
+  }
+
+  /// Throws if the store takes no writes, now or once it is resumed.
+  func checkMayWrite() throws(StoreError) {
+    if try claimTurn() { endClaim() }
+    try env.checkMayWrite()
   }
 
   /// The same for a task, before it writes. It keeps no thread of its executor waiting.

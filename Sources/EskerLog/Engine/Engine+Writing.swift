@@ -19,7 +19,10 @@ extension KeyspaceCore {
     _ condition: WriteCondition,
     _ durability: Durability?
   ) throws(StoreError) -> UInt64 {
-    try unsafe put(value, key, at: instant(of: expiry), condition, durability)
+    // What another process has set counts for a value that does not say when it expires.
+    let isClaimed = try engine.claimTurn()
+    defer { if isClaimed { engine.endClaim() } }
+    return try unsafe put(value, key, at: instant(of: expiry), condition, durability)
   }
 
   /// Stores a value that expires at an instant.

@@ -35,6 +35,7 @@ extension Follower {
       case .none:
         if let record = replaced(follower) {
           replay.apply(record)
+          catalog.noteReuse(through: record.sequence)
           follower.expected = record.sequence &+ 1
           follower.whole = record.sequence
           continue

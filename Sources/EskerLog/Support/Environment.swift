@@ -75,7 +75,7 @@ final class Environment: Sendable {
     storeID = manifest.storeID
     seed = manifest.seed
     onPublish = host.onPublish.map { look -> (@Sendable () -> Void) in { LockRank.apart { look() } } }
-    time = StoreTime(clock: options.clock, atLeast: max(manifest.storeTime, session?.lastTime ?? 0))
+    time = StoreTime(clock: options.clock, atLeast: manifest.storeTime, leftIn: session?.last)
     checkpointsSmallStores = host.checkpointsSmallStores
     reusesSpace = host.reusesSpace && options.merge.isAutomatic && !options.readOnly
     isThreaded = host.background == .threads

@@ -37,8 +37,8 @@ final class Session: @unchecked Sendable {
   /// Turns up to this one may have ended before this process began to follow: even before the machine was started.
   private var oldTurn: UInt64 = 0
 
-  /// The store time of the last writer, if it handed the files over; 0 if that is not known.
-  private(set) var lastTime: Int64 = 0
+  /// What the last writer has left, if it handed the files over or closed the store.
+  private(set) var last: Baton?
   /// Whether the last writer ended during a sync or after a failed one.
   private(set) var distrustsCache = false
   /// Whether a sync of the last writer failed.
@@ -101,7 +101,7 @@ final class Session: @unchecked Sendable {
     distrustsCache = unsafe isOurs && (words[2] != 0 || words[3] != 0)
     knowsOfFailure = unsafe isOurs && words[3] != 0
     let last = unsafe UInt64(littleEndian: words[Word.turn.rawValue])
-    lastTime = isOurs && self[.batonTurn] == last ? Int64(bitPattern: baton.time) : 0
+    self.last = isOurs && self[.batonTurn] == last ? baton : nil
     turn = last &+ 1
     unsafe words[0] = LockFile.magic.littleEndian
     // Until it is known that nobody reads the store.
@@ -285,7 +285,9 @@ final class Session: @unchecked Sendable {
   }
 
   /// Wakes those who wait for the lock, which was let go of. Best called without locks: whoever wakes may take the processor of this thread.
-  func announceRelease() { shared(.releases).advance() }
+  func announceRelease() {
+    lock.withLock { if !isEnded { shared(.releases).advance() } }
+  }
 
   /// Lets go of the lock after a failure: whoever takes it next, this process too, finds out for itself where the log ends.
   func giveUpTurn() {

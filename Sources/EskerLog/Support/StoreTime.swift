@@ -16,8 +16,13 @@ final class StoreTime: Sendable {
   /// How far the wall clock must get ahead of the monotonic clock between two readings to count as a jump.
   private static let jumpMilliseconds: Int64 = 60_000
 
-  init(clock: Options.Clock, atLeast milliseconds: Int64) {
+  /// - Parameter baton: What the last process has left that wrote in turn. From before a restart of the machine, it says nothing.
+  init(clock: Options.Clock, atLeast saved: Int64, leftIn baton: Baton? = nil) {
     self.clock = clock
+    var milliseconds = saved
+    if let baton, baton.uptime <= clock.uptimeNanoseconds() {
+      milliseconds = max(milliseconds, Int64(bitPattern: baton.time))
+    }
     let wall = clock.now().millisecondsSince1970
     startNanoseconds = clock.uptimeNanoseconds()
     offset = Atomic(min(Self.latest, max(milliseconds, wall)))

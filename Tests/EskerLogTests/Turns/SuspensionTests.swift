@@ -340,7 +340,6 @@ import Testing
     try second.keyspace("space").setDefaultExpiry(.seconds(10))
     try second.keyspace("new").put("1", forKey: "a")
     second.probe.handOver()
-    try first.refresh()
     try space.put("2", forKey: "a")
     first.probe.handOver()
     machine.clock.advance(milliseconds: 20_000)

@@ -60,6 +60,22 @@ import Testing
     try store.close()
   }
 
+  /// An update that changes nothing needs no turn of its own, but what it looks at does.
+  @Test func updatesThatChangeNothingEnd() throws {
+    var options = Options()
+    options.sharing = .inTurn()
+    let stores = try (0..<2).map { _ in try LogStore(at: path, options: options) }
+    let all = try stores.map { try users(of: $0) }
+    try all[0].set("first", forKey: "anna")
+    try all[1].update(forKey: "anna") { _ in }
+    try all[0].set("second", forKey: "anna")
+    // Whatever this one has read last.
+    try all[1].update(forKey: "anna") { if $0 != "second" { $0 = "lost" } }
+    try stores[0].refresh()
+    #expect(try all[0].value(forKey: "anna") == "second")
+    for store in stores { try store.close() }
+  }
+
   @Test func frontsOfStoresThatWriteInTurnAgree() throws {
     var options = Options()
     options.sharing = .inTurn()
