@@ -254,6 +254,19 @@ import Testing
     #expect(try machine.open().count() == 90)
   }
 
+  /// What another process has written is not for this one to sync.
+  @Test func nobodyWaitsForTheSyncsOfOthers() throws {
+    let first = try machine.open()
+    let own = try first.put("1", forKey: "a")
+    try first.suspend()
+    let second = try machine.open()
+    let theirs = try second.put("2", forKey: "b")
+    try first.refresh()
+    try first.waitDurable(own)
+    #expect(throws: suspended) { try first.waitDurable(theirs) }
+    try first.sync()
+  }
+
   // MARK: Keyspaces
 
   @Test func keyspacesOfOthersAreKnownAfterwards() throws {
@@ -340,6 +353,8 @@ import Testing
     try second.keyspace("space").setDefaultExpiry(.seconds(10))
     try second.keyspace("new").put("1", forKey: "a")
     second.probe.handOver()
+    try first.refresh()
+    #expect(space.defaultExpiry == .seconds(10))
     try space.put("2", forKey: "a")
     first.probe.handOver()
     machine.clock.advance(milliseconds: 20_000)

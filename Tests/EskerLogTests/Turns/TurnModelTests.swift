@@ -24,6 +24,12 @@ import Testing
     // Without a look for the end of the log, and without an edit of the manifest.
     if sharing != .exclusive { #expect(quick > 0) }
   }
+
+  /// A segment that another process had begun with, and left empty.
+  @Test(arguments: [3_764_943_821 as UInt64])
+  func historiesThatFoundMistakes(seed: UInt64) throws {
+    try Session(SeededGenerator(seed: seed), nil, .inTurn()).run()
+  }
 }
 
 extension TurnModelTests {
