@@ -15,7 +15,8 @@ extension LogStore {
   ///
   /// Idempotent; does nothing in a store that was opened read-only. Must not be called from an event handler, or from the body of a call.
   ///
-  /// - Parameter patience: How long a write waits for ``resume()`` before it throws. A write by a task keeps no thread waiting.
+  /// - Parameter patience: How long a write waits for ``resume()`` before it throws. A write by a task waits
+  ///   without a thread.
   /// - Throws: ``StoreError/closed``.
   /// - Complexity: O(keyspaces).
   public func suspend(patience: Duration = .zero) throws(StoreError) { try engine.suspend(patience: patience) }

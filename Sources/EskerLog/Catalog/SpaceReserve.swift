@@ -32,7 +32,7 @@ final class SpaceReserve: Sendable {
     }
   }
 
-  /// Leaves the file alone for now, or does not any more.
+  /// Sets whether the file is left alone, as it is while the store is suspended.
   func pause(_ isPaused: Bool) {
     isLeftAlone.withLock { $0.isPaused = isPaused }
   }

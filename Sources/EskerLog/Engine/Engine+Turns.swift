@@ -89,7 +89,8 @@ extension Engine {
     try env.checkMayWrite()
   }
 
-  /// The same for a task, before it writes. It keeps no thread of its executor waiting.
+  /// The same for a task, before it writes. It keeps no thread of its executor waiting. The turn may be lost again before the write begins,
+  /// which then waits for the next one on its thread.
   nonisolated(nonsending) func awaitTurn() async throws(StoreError) {
     if env.isWithdrawn { try await awaitResumption() }
     guard env.isSuspended, env.writesInTurn else { return }
