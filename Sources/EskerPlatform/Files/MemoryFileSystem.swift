@@ -47,7 +47,10 @@ package final class MemoryFileSystem: FileSystem {
 
   /// The path without `.` and `..`, if it leads into this directory.
   private func place(_ path: String) -> String? {
-    guard path == root || path.hasPrefix(root + "/") else { return nil }
+    guard path.utf8.starts(with: root.utf8), path.utf8.count == root.utf8.count || path.hasPrefix(root + "/") else {
+      return nil
+    }
+    guard Self.mayHaveDots(path) else { return path }
     var parts: [Substring] = []
     for part in path.dropFirst(root.count).split(separator: "/") where part != "." {
       if part == ".." {
@@ -57,6 +60,16 @@ package final class MemoryFileSystem: FileSystem {
       }
     }
     return ([root[...]] + parts).joined(separator: "/")
+  }
+
+  /// Whether a part of the path may be empty, `.` or `..`: those of an engine's own calls are not, and are many in an opening.
+  private static func mayHaveDots(_ path: String) -> Bool {
+    var previous: UInt8 = 0
+    for byte in path.utf8 {
+      if previous == UInt8(ascii: "/"), byte == previous || byte == UInt8(ascii: ".") { return true }
+      previous = byte
+    }
+    return previous == UInt8(ascii: "/")
   }
 
   private func requireParent(
