@@ -55,8 +55,8 @@ extension ByteStore {
     case .put(let value, let expiry):
       return try replace(lease, with: value, forKey: key, expiry, durability)
     case .remove:
-      guard let lease else { return 0 }
-      let sequence = try writeRemoval(key, condition: .version(lease.version)).sequence
+      guard lease != nil || core.engine.env.settings.capacity != nil else { return 0 }
+      let sequence = try writeRemoval(key, condition: .version(lease?.version)).sequence
       return sequence == 0 ? nil : sequence
     }
   }

@@ -154,13 +154,26 @@ extension ByteStore {
     var (rest, removed, last) = (range, 0, core.engine.publishedSequence)
     while true {
       let keys = try keys(in: rest, limit: removalsAtOnce)
-      guard let end = keys.last else { return (removed, last) }
+      guard let end = keys.last else { return (removed, max(last, try logAbsence(of: range))) }
       var batch = WriteBatch(defaultKeyspace: core)
       for key in keys { try batch.remove(key) }
       last = try core.engine.commit(batch)
       removed += keys.count
       rest = rest.after(end)
     }
+  }
+}
+
+extension ByteStore {
+  /// Logs, in a store with a capacity, that nothing of a range is left; the number of that, or 0.
+  ///
+  /// What was evicted from the range is in no batch. So that a reader in another process shows nothing of it from then on, there is a number, of
+  /// a tombstone for a key that is absent. So that nothing of it is back after a power failure, its files stay removed.
+  private func logAbsence(of range: KeyRange) throws(StoreError) -> UInt64 {
+    guard core.engine.env.settings.capacity != nil else { return 0 }
+    try core.engine.catalog.syncRemovals()
+    guard range.least.count <= StoreLimits.keyLength else { return 0 }
+    return try writeRemoval(range.least, condition: .version(nil)).sequence
   }
 }
 

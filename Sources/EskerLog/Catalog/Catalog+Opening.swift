@@ -3,6 +3,11 @@ internal import EskerPlatform
 internal import Synchronization
 
 extension Manifest {
+  /// The segment that makes room next.
+  var nextEviction: SegmentRow? {
+    segments.filter { $0.evictionPlace > 0 }.min { $0.evictionPlace < $1.evictionPlace }
+  }
+
   /// The same without the segments that have made room in a directory since this was written.
   func withoutEvicted(in directory: String, _ fileSystem: any FileSystem) throws(StoreError) -> Manifest {
     try translating { () throws(PlatformError) in

@@ -48,6 +48,8 @@ final class Catalog: Sendable {
     var discarded: [String] = []
     /// The segments that make room next, in this order, as manifests list them.
     var evictions: [Segment] = []
+    /// How many of their files were removed, and of how many that is durable.
+    var removals = (made: 0, durable: 0)
     /// Bytes of both copies of the manifest and of the checkpoint, in whole pages.
     var manifestBytes = 0
     var checkpoint: (id: UInt64, bytes: Int) = (0, 0)
@@ -316,6 +318,20 @@ final class Catalog: Sendable {
       present.withLock { $0.evictions = before }
       throw error
     }
+  }
+
+  /// Notes that the file of the first of those was removed, before the index is told.
+  func noteRemoval() { present.withLock { $0.removals.made += 1 } }
+
+  /// Makes sure that no file that was removed to make room is back after a power failure.
+  func syncRemovals() throws(StoreError) {
+    let removals = present.withLock { $0.removals }
+    guard removals.durable < removals.made else { return }
+    do throws(PlatformError) { try env.platform.fileSystem.syncDirectory(env.path) } catch {
+      commits.noteFailure(error)
+      throw StoreError(error)
+    }
+    present.withLock { $0.removals.durable = max($0.removals.durable, removals.made) }
   }
 
   /// Takes the first segment off the list whose file was removed to make room.

@@ -150,19 +150,27 @@ final class Follower: @unchecked Sendable {
     let visit = env.options.readOnly || isAlone ? nil : try ReaderPresence(in: env.path, env.platform)
     defer { visit?.end() }
     // What is written from now on may wait for the next call.
-    let last = (visit ?? env.presence)?.published ?? .max
+    let presence = visit ?? env.presence
+    let last = presence?.published ?? .max
+    let start = follower.whole
     var isKnown = readOn(&follower, through: last)
-    guard lookingAtManifest || follower.isHeldUp || !isKnown else { return }
+    guard lookingAtManifest || follower.isHeldUp || !isKnown || mayShowEvicted(follower, since: start, presence) else {
+      return
+    }
     var tries = 0
     while true {
+      let seen = follower.whole
+      let edits = presence?.edits
       let newest = try manifestOfWriter(atLeast: follower.generation)
       let manifest = try withoutEvicted(newest, follower)
       if manifest.generation == follower.generation {
         if manifest.segments.count < catalog.manifest.segments.count { adopt(manifest, &follower, &events) }
+        follower.edits = edits
         // Every keyspace would be listed by now.
-        if !isKnown { readOn(&follower, through: last, acceptingAll: true) }
+        if !isKnown { isKnown = readOn(&follower, through: last, acceptingAll: true) }
         if isBehindSkippedNumbers(follower) { loadSkipped(manifest, through: last, &follower, &events) }
-        break
+        if hasLooked(at: follower, since: seen) { break }
+        continue
       }
       guard let opened = try openListed(manifest, &events) else {
         tries += 1
@@ -184,9 +192,31 @@ final class Follower: @unchecked Sendable {
         load(manifest, opened, through: last, &follower, &events)
       }
       isKnown = readOn(&follower, through: last)
-      if isKnown, !isBehindSkippedNumbers(follower) { break }
+      if isKnown, !isBehindSkippedNumbers(follower), hasLooked(at: follower, since: seen) { break }
     }
     follower.failures = 0
+  }
+
+  /// Whether nothing was read since the last look at what a store with a capacity has evicted.
+  ///
+  /// An eviction has no number. A value that was evicted, and then removed, must not be shown beside what was written later: so there is a
+  /// look behind the last record that was read.
+  private func hasLooked(at follower: LogPosition, since seen: UInt64) -> Bool {
+    follower.whole == seen || catalog.manifest.settings.capacity == 0
+  }
+
+  /// Whether something may have been evicted that was there at the last look at the manifest.
+  private func mayShowEvicted(_ follower: LogPosition, since seen: UInt64, _ presence: ReaderPresence?) -> Bool {
+    if hasLooked(at: follower, since: seen) { return false }
+    guard let edits = follower.edits, presence?.edits == edits else { return true }
+    guard let next = catalog.manifest.nextEviction else { return false }
+    return (try? isThere(next)) != true
+  }
+
+  private func isThere(_ row: SegmentRow) throws(StoreError) -> Bool {
+    try translating { () throws(PlatformError) in
+      try env.platform.fileSystem.status("\(env.path)/\(FileName.segment(row.id))") != nil
+    }
   }
 
   /// A manifest without the segments that have made room since it was written.
@@ -196,12 +226,8 @@ final class Follower: @unchecked Sendable {
     }
     // The same one as the last time: as long as the next one to go is there, so are all others.
     let known = catalog.manifest
-    let next = known.segments.filter { $0.evictionPlace > 0 }.min { $0.evictionPlace < $1.evictionPlace }
-    guard let next else { return known }
-    let isThere = try translating { () throws(PlatformError) in
-      try env.platform.fileSystem.status("\(env.path)/\(FileName.segment(next.id))") != nil
-    }
-    return isThere ? known : try known.withoutEvicted(in: env.path, env.platform.fileSystem)
+    guard let next = known.nextEviction else { return known }
+    return try isThere(next) ? known : known.withoutEvicted(in: env.path, env.platform.fileSystem)
   }
 
   /// Whether the log continues with a higher number than the next: a recovery has skipped some, unless a newer manifest

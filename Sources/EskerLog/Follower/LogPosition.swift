@@ -20,6 +20,8 @@ struct LogPosition {
   var batch: [LogRecord] = []
   /// The generation of the manifest in effect.
   var generation: UInt64
+  /// How many edits had been begun or ended when the manifest was last read.
+  var edits: UInt64?
   /// When the manifest was last checked, in nanoseconds of monotonic time.
   var lastPoll: UInt64 = 0
   /// Whether there is nothing to apply at the position: a seal, or a record that is still being written.

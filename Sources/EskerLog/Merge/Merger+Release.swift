@@ -31,6 +31,7 @@ extension Merger {
     do throws(PlatformError) { try env.platform.fileSystem.remove(segment.path) } catch {
       if error.code != PlatformError.notFound { throw StoreError(error) }
     }
+    catalog.noteRemoval()
     commits.forget(segment)
     let evicted = purge(purges)
     if catalog.granules.live(segment).records != 0 {

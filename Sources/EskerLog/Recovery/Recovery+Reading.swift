@@ -30,6 +30,11 @@ extension Recovery {
         }
         continue
       }
+      // The writer began with it since the others were looked at, and may have begun with one of them before.
+      if env.isFollowing, segment.firstSequence == 0, !segment.isSettled {
+        rest = catalog.ordering(Array(rest))[...]
+        continue
+      }
       // After a recorded cut, the manifest gives the number at which the log continues. What came before the first
       // segment was merged away.
       if isFirst || isBehindWhole,

@@ -75,6 +75,9 @@ final class ReaderPresence: Sendable {
     return words.published
   }
 
+  /// The number that each edit of the manifest changes; nil if there never was a writer, and after ``end()``.
+  var edits: UInt64? { ((try? lock?.words()) ?? nil)?.edits }
+
   /// The same while a writer is there; nil if there is none. After a power failure, `LOCK` may be older than the log: whoever begins to read
   /// then reads all that the next writer would keep.
   var publishedByWriter: UInt64? { lock?.isHeld(fileSystem) == false ? nil : published }

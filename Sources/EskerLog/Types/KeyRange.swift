@@ -90,6 +90,12 @@ public struct KeyRange: Sendable, Hashable {
     return true
   }
 
+  /// The least key that may be in the range.
+  var least: [UInt8] {
+    guard let lower else { return [] }
+    return lower.isIncluded ? lower.key : lower.key + [0]
+  }
+
   private func with(lower end: End) -> KeyRange {
     if let lower, end.key.lexicographicallyPrecedes(lower.key) || end.key == lower.key && !lower.isIncluded {
       return self

@@ -45,6 +45,8 @@ enum WriteCondition {
   case version(SequenceNumber?)
 
   var isAlways: Bool { if case .always = self { true } else { false } }
+  /// Whether it may hold for a key that is absent.
+  var allowsAbsence: Bool { if case .version(.some) = self { false } else { true } }
 }
 
 @usableFromInline

@@ -116,8 +116,8 @@ extension Writer {
     }
   }
 
-  /// Appends a tombstone, and removes the key from the index. Writes nothing if the key is absent, except unconditionally in a
-  /// store with a capacity.
+  /// Appends a tombstone, and removes the key from the index. Writes nothing if the key is absent, except in a store with a capacity if
+  /// the condition allows that.
   func remove(
     _ key: UnsafeRawBufferPointer,
     _ core: KeyspaceCore,
@@ -164,7 +164,7 @@ extension Writer {
       let existing = try unsafe keydir.findForWrite(hash, key, incarnation.pointee.tag, &probe)
       let isThere = existing.address != 0
       // A reader in another process may still show what was just evicted: the tombstone in the log tells it.
-      guard isThere || (env.settings.capacity != nil && condition.isAlways) else {
+      guard isThere || (env.settings.capacity != nil && condition.allowsAbsence) else {
         // The key is gone for good once what has removed it is durable.
         return .done(RemovalResult(sequence: condition.isAlways ? commits.publishedSequence : 0, wasVisible: false))
       }

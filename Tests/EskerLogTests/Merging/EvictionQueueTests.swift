@@ -249,6 +249,33 @@ import Testing
     withExtendedLifetime(store) {}
   }
 
+  /// Its file may be back, but not what was removed since.
+  @Test(arguments: ReaderStateTests.VainRemoval.allCases)
+  func whatWasRemovedAfterItsEvictionStaysRemoved(_ removal: ReaderStateTests.VainRemoval) throws {
+    var machine = Machine()
+    let store = try Self.open(machine)
+    store.probe.stopBackground()
+    try Self.write(store, from: 0, untilRemoved: 1)
+    // What is read is spared: so no look at the key.
+    let before = try store.contents()
+    let number = try #require((0..<10_000).first { before[bytes("key \($0)")] != nil })
+    try store.sync()
+    let segments = store.statistics.segments.map(\.id)
+    try store.probe.makeRoom(for: 0, isVolumeFull: true, orThrow: .closed)
+    try #require(try store.get("key \(number)") == nil)
+    try #require(
+      store.statistics.segments.allSatisfy { segments.contains($0.id) },
+      "a new file would make the removal durable"
+    )
+    try removal.remove("key \(number)", from: store, .synced)
+    var generator = SeededGenerator(seed: 1)
+    machine.disk = try machine.disk.crashImage(.drop, using: &generator)
+    // With more room, or it would be evicted again at once.
+    let again = try Self.open(machine) { $0.capacity = 2 * Self.capacity }
+    #expect(try again.get("key \(number)") == nil)
+    withExtendedLifetime(store) {}
+  }
+
   /// Or else what is written then would pass for gone.
   @Test func afterAPowerFailureNumbersGoOnBehindWhatMadeRoom() throws {
     var machine = Machine()

@@ -524,8 +524,22 @@ import Testing
     #expect(try again.verify().isClean)
   }
 
+  /// The ways to remove a key that return without having found it.
+  enum VainRemoval: CaseIterable {
+    case key, range, update
+
+    func remove(_ key: String, from store: LogStore, _ durability: Durability? = nil) throws {
+      switch self {
+      case .key: #expect(try !store.remove(key, durability: durability))
+      case .range: #expect(try store.removeAll(in: .from(key).through(key), durability: durability) == 0)
+      case .update: try store.update(forKey: key, durability: durability) { _ in .remove }
+      }
+    }
+  }
+
   /// An eviction has no number: a reader that has not looked at the manifest yet still shows the value.
-  @Test func whatIsRemovedAfterItsEvictionIsNotShownAtALaterNumber() throws {
+  @Test(arguments: VainRemoval.allCases)
+  func whatIsRemovedAfterItsEvictionIsNotShownAtALaterNumber(_ removal: VainRemoval) throws {
     let writer = try bench.openWriter { $0.capacity = 1 << 20 }
     try writer.put("value", forKey: "evicted")
     try writer.fill(100)
@@ -534,13 +548,40 @@ import Testing
     try writer.probe.makeRoom(for: 0, isVolumeFull: true, orThrow: .closed)
     #expect(try writer.get("evicted") == nil && writer.count() < 100)
     let before = writer.lastSequence
-    #expect(try !writer.remove("evicted"))
+    try removal.remove("evicted", from: writer)
+    #expect(writer.lastSequence > before)
     let after = try writer.put("later", forKey: "later")
     let snapshot = try reader.snapshot()
     #expect(snapshot.sequence == before || snapshot.sequence == after, "\(snapshot.sequence)")
     let shown = try snapshot.contents()
     #expect((shown[bytes("later")] != nil) == (snapshot.sequence == after))
     #expect(snapshot.sequence == after && shown[bytes("evicted")] == nil)
+    try reader.refresh()
+    try expectSame(reader, writer)
+  }
+
+  /// While the reader adopts a manifest, behind its look at what was evicted.
+  @Test(arguments: VainRemoval.allCases)
+  func whatIsRemovedWhileAReaderAdoptsAManifestIsNotShownAtALaterNumber(_ removal: VainRemoval) throws {
+    let writer = try bench.openWriter { $0.capacity = 1 << 20 }
+    try writer.put("value", forKey: "evicted")
+    try writer.fill(100)
+    let reader = try bench.openReader()
+    #expect(try reader.text("evicted") == "value")
+    // So that there are segments that the reader has not opened.
+    try writer.fill(300, from: 100)
+    try writer.probe.endTail()
+    try writer.put("one", forKey: "one")
+    bench.clock.advance(milliseconds: 2)
+    bench.before(.open, of: ".segment") {
+      try writer.probe.makeRoom(for: 0, isVolumeFull: true, orThrow: .closed)
+      #expect(try writer.get("evicted") == nil)
+      try removal.remove("evicted", from: writer)
+      try writer.put("later", forKey: "later")
+    }
+    let shown = try reader.snapshot().contents()
+    #expect(bench.hasRun)
+    #expect(shown[bytes("later")] == nil || shown[bytes("evicted")] == nil)
     try reader.refresh()
     try expectSame(reader, writer)
   }
