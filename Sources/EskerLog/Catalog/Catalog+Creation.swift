@@ -58,7 +58,7 @@ extension Catalog {
 
   /// The capacity in bytes of a new segment whose first record takes `size` bytes.
   func segmentCapacity(for size: Int) -> Int {
-    max(usualSegmentSize, Self.wholePages(SegmentHeader.length + size + tailReserve))
+    max(largestTailSize, Self.wholePages(SegmentHeader.length + size + tailReserve))
   }
 
   /// Bytes kept free behind the last record of the tail: for the seal, and for a mark where records replace others.

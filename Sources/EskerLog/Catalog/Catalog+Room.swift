@@ -3,6 +3,8 @@ internal import EskerPlatform
 internal import Synchronization
 
 extension Catalog {
+  /// A sixteenth of the address space.
+  private static let largestWithSpareAddresses = 512 << 30
   /// The number of segments that a capacity is divided into; down to a quarter of that where each edit of the manifest would write
   /// as many bytes as a segment has.
   private static let segmentsOfCapacity = 64
@@ -89,5 +91,16 @@ extension Catalog {
     let least = 32 << 20
     guard env.settings.segmentSize > least else { return env.settings.segmentSize }
     return min(env.settings.segmentSize, max(least, recordBytes / 8 / least * least))
+  }
+
+  /// The size in bytes up to which the tail grows as long as some of what is written takes the room of what died there: the larger it is, the
+  /// more of it does, and the less is written. Of a million small records that are overwritten at random, three segments hold all.
+  ///
+  /// A segment keeps its addresses, those it does not use too: so not where they may become scarce.
+  var largestTailSize: Int {
+    guard env.settings.capacity == nil, env.reusesSpace, recordBytes < Self.largestWithSpareAddresses else {
+      return usualSegmentSize
+    }
+    return max(env.settings.segmentSize, min(3 * env.settings.segmentSize, 1 << 30))
   }
 }

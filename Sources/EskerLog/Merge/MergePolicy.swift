@@ -67,8 +67,10 @@ struct MergePolicy {
     let live = unsealed.live + living.reduce(0) { $0 + $1.liveBytes }
     var excess = unsealed.bytes + living.reduce(0) { $0 + $1.bytes } - limit(live: live)
     guard excess > 0 else { return fragments(among: living) }
-    // A segment with hardly any dead bytes is not worth copying.
-    let worthy = living.filter { $0.liveBytes < $0.bytes / 20 * 19 }
+    // A segment with few dead bytes is not worth copying: with half of the share that is allowed on average. Nor are a few bytes of many worth
+    // a merge, which ends the room of all that is dead in the tail, as it rests on a sync.
+    let worthy = living.filter { Double($0.liveBytes) < Double($0.bytes) * (0.5 + 0.5 / spaceAmplification) }
+    guard worthy.reduce(0, { $0 + $1.bytes - $1.liveBytes }) >= segmentSize / 8 else { return [] }
     var copied = 0
     var chosen: [UInt64] = []
     for candidate in worthy.sorted(by: { ($0.benefit, $1.id) > ($1.benefit, $0.id) }) {

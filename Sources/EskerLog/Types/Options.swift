@@ -12,7 +12,8 @@ public struct Options: Sendable {
   public var defaultExpiry: Expiry?
 
   /// The size in bytes up to which a segment file grows; at least 64 KiB, at most 1 GiB. Larger segments mean fewer open
-  /// files; smaller ones are sealed and merged sooner. A small store limits itself to 32 MiB. 64 MiB in a new store.
+  /// files; smaller ones are sealed and merged sooner. A small store limits itself to 32 MiB. The segment being written may grow to three
+  /// times that, as long as overwrites take the room of what died in it. 64 MiB in a new store.
   public var segmentSize: Int?
 
   /// How values are compressed when segments are merged. `.off` in a new store; what is already packed stays readable.

@@ -10,14 +10,15 @@ extension Writer {
   /// spares the file system's journal, and prefaulted pages are dirty, so the next sync would have to write them. When each sync
   /// covers many records, and so writes whole pages anyway, that would write them twice: then it only allocates.
   func growTail() {
-    guard let tail = withLock({ $0.tail }), !tail.isSealed else { return }
+    let (current, last) = withLock { ($0.tail, $0.tailEnd) }
+    guard let tail = current, !tail.isSealed else { return }
     // Relaxed, here and below: hints of how far to go. `Segment.grow` looks again under its lock.
     let offset = tail.reached.load(ordering: .relaxed)
     let isSyncing = commits.hasDemand
     // Keeps small stores small: never prefault more than has been written.
     let ahead = min(isSyncing ? Self.syncedAhead : Self.bufferedAhead, max(64 << 10, offset))
     let step = isSyncing ? Self.syncedStep : Self.bufferedStep
-    let target = min(tail.capacity, offset + ahead)
+    let target = min(last, offset + ahead)
     var populated = max(tail.populated.load(ordering: .relaxed), offset & ~4095)
     while populated < target, !tail.isSealed, !env.isEnding {
       let end = min(target, populated + step)

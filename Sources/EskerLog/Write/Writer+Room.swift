@@ -29,6 +29,9 @@ extension Writer {
   static let syncedAhead = 1 << 20
   static let syncedStep = 256 << 10
 
+  /// How many bytes of a segment are allocated at once at most.
+  var reservedAtOnce: Int { min(catalog.usualSegmentSize, 32 << 20) }
+
   /// How often a write may find that others have taken the room made for it before it keeps them out.
   private static let openRounds = 3
 
@@ -88,12 +91,12 @@ extension Writer {
       return false
     }
     // Acquiring: what is accessible was mapped before.
-    let end = min(tail.accessible.load(ordering: .acquiring), tail.capacity) - tailReserve
+    let end = min(tail.accessible.load(ordering: .acquiring), state.tailEnd) - tailReserve
     guard state.offset + size <= end else { return false }
     tail.reached.store(state.offset, ordering: .relaxed)
     env.workers.merger.request(.merge)
     env.workers.ahead.request(
-      state.offset > tail.capacity / 2 && lacksSpares(state)
+      state.offset > state.tailEnd / 2 && lacksSpares(state)
         ? [.growTail, .growIndex, .prepareSegment] : [.growTail, .growIndex]
     )
     // Return here after one step, so that the background threads learn how far the writer is.
@@ -119,7 +122,8 @@ extension Writer {
     if withLock({ !$0.isMarkedOpen || $0.tail == nil }) { try begin(for: size) }
     // The tail of a clean close may have been ended.
     if withLock({ $0.tail == nil }) { try begin(for: size) }
-    if withLock({ ($0.tail?.capacity ?? .max) < $0.offset + size + tailReserve }) { try rotate(for: size) }
+    let step = env.settings.capacity == nil ? catalog.usualSegmentSize : .max
+    if withLock({ $0.mustEndTail(before: $0.offset + size + tailReserve, step: step) }) { try rotate(for: size) }
     let (tail, needed) = withLock { ($0.tail, $0.offset + size + tailReserve) }
     guard let tail, needed <= tail.capacity else { return }
     do throws(PlatformError) { try grow(tail, to: needed) } catch {
@@ -306,7 +310,8 @@ extension Writer {
   /// kilobytes and a large one is rarely extended.
   private func reservation(for needed: Int, of segment: Segment) -> Int {
     let step = 64 << 10
-    let wanted = needed >= 16 << 20 ? segment.capacity : max(step, needed * 2)
+    let most = reservedAtOnce
+    let wanted = needed >= most / 2 ? (needed + most - 1) / most * most : max(step, needed * 2)
     return max(needed, min(segment.capacity, (wanted + step - 1) / step * step))
   }
 

@@ -82,9 +82,9 @@ extension Writer {
 
   /// Prefaults the first pages of a spare, which is usable without: then its writers do it.
   private func pageIn(_ segment: Segment) throws(StoreError) {
-    let first = min(segment.capacity, Self.bufferedFirst)
+    let first = min(reservedAtOnce, Self.bufferedFirst)
     try translating { () throws(PlatformError) in
-      try segment.grow(to: first, reserving: segment.capacity, zeroing: true, in: catalog.granules)
+      try segment.grow(to: first, reserving: reservedAtOnce, zeroing: true, in: catalog.granules)
       try segment.mapping.populate(0..<first)
     }
     segment.populated.store(first, ordering: .relaxed)

@@ -16,6 +16,8 @@ struct WriterState: ~Copyable {
   private(set) var offset = 0
   /// Records up to this offset take the fast path; beyond it, the slow path looks for room. 0 if there is no tail.
   private(set) var fastEnd = 0
+  /// Up to where the tail grows before there is a look whether it is worth more.
+  private(set) var tailEnd = 0
   private(set) var salt: UInt32 = 0
   private(set) var startUnits: UInt64 = 0
   /// Raised when stores to the tail are lost because its file was truncated.
@@ -73,6 +75,10 @@ struct WriterState: ~Copyable {
 
   private(set) var recordsWritten = 0
   private(set) var bytesLogged = 0
+  /// Bytes of those that have replaced others: the log is no longer for them.
+  private var bytesReplaced = 0
+  /// How many records had been written, and how many had replaced others, when the end of the tail was set.
+  private var atTailEnd = (written: 0, replaced: 0)
   /// The same when the mean was last taken, and that.
   private var atMean = (records: 0, bytes: 0, mean: 0)
 
@@ -84,8 +90,8 @@ struct WriterState: ~Copyable {
     atMean = (recordsWritten, bytesLogged, atMean.mean == 0 ? mean : atMean.mean + (mean - atMean.mean) / 4)
     return atMean.mean
   }
-  /// `bytesLogged` when the last checkpoint became due.
-  private(set) var bytesLoggedAtCheckpoint = 0
+  /// The length of all of the log when the last checkpoint became due.
+  private var lengthAtCheckpoint = 0
 
   init(nextSequence: UInt64) {
     self.nextSequence = nextSequence
@@ -136,7 +142,7 @@ struct WriterState: ~Copyable {
     sum &+= ReuseWords.mix(nextSequence, at: UInt64(offset >> 3))
     if lastReuse != 0 { unsafe ReuseLog(base: base).set(sum: sum) }
     assert(replaces || offset + size <= (tail?.capacity ?? 0), "a record is where none may be")
-    if !replaces { self.offset &+= size }
+    if replaces { bytesReplaced &+= size } else { self.offset &+= size }
     nextSequence &+= 1
     recordsWritten &+= 1
     bytesLogged &+= size
@@ -213,12 +219,33 @@ struct WriterState: ~Copyable {
     startUnits = segment.startUnits
     self.offset = offset
     fastEnd = 0
+    setTailEnd(offset)
     faultFlag = segment.mapping.faultFlag
     sum = 0
     sumStart = UInt64(offset >> 3)
     lastReuse = 0
     isMarkDue = false
     reusableSpace.begin(above: max(offset, Self.leastFloor), capacity: segment.capacity)
+  }
+
+  /// Whether the tail has to end before a record that needs the segment up to `end`. At each multiple of `step` there is a look: it goes
+  /// on if many of the last records have taken the room of others.
+  mutating func mustEndTail(before end: Int, step: Int) -> Bool {
+    guard let tail, end > tailEnd else { return false }
+    let written = recordsWritten - atTailEnd.written
+    let replaced = recordsReplaced - atTailEnd.replaced
+    guard end <= tail.capacity, written == 0 || replaced > written / Self.leastReplaced else { return true }
+    setTailEnd(step < tail.capacity ? min(tail.capacity, (end + step - 1) / step * step) : tail.capacity)
+    return false
+  }
+
+  /// One in how many records must have taken the room of another.
+  private static var leastReplaced: Int { 16 }
+
+  /// Sets up to where the tail grows before there is a look.
+  private mutating func setTailEnd(_ end: Int) {
+    tailEnd = end
+    atTailEnd = (recordsWritten, recordsReplaced)
   }
 
   /// Drops the tail: the next write finds another one.
@@ -331,10 +358,11 @@ struct WriterState: ~Copyable {
 
   mutating func notePurge() { hasPurged = true }
 
-  /// Whether `interval` bytes were logged since this last returned true; then a checkpoint is due.
+  /// Whether the log has grown by `interval` bytes since this last returned true; then a checkpoint is due.
   mutating func passedCheckpoint(every interval: Int) -> Bool {
-    guard bytesLogged - bytesLoggedAtCheckpoint >= interval else { return false }
-    bytesLoggedAtCheckpoint = bytesLogged
+    let length = bytesLogged - bytesReplaced
+    guard length - lengthAtCheckpoint >= interval else { return false }
+    lengthAtCheckpoint = length
     return true
   }
 }

@@ -46,8 +46,17 @@ import Testing
     #expect(policy.victims(among: candidates, unsealed: (9000, 0), now: 0).count == 2)
   }
 
+  /// With less than half of the dead bytes that are allowed on average, a sixth here.
   @Test func whatIsNearlyAllAliveIsNotMerged() {
-    #expect(policy.victims(among: [segment(1, live: 980)], unsealed: (9000, 0), now: 0) == [])
+    #expect(policy.victims(among: [segment(1, live: 840)], unsealed: (9000, 0), now: 0) == [])
+    #expect(policy.victims(among: [segment(1, live: 830)], unsealed: (9000, 0), now: 0) == [1])
+  }
+
+  /// A merge for less than an eighth of a segment takes more than it gives.
+  @Test func whatFreesLittleIsNotMerged() {
+    let little = [segment(1, live: 10, of: 70), segment(2, live: 10, of: 70)]
+    #expect(policy.victims(among: little, unsealed: (9000, 0), now: 0) == [])
+    #expect(policy.victims(among: little + [segment(3, live: 30, of: 40)], unsealed: (9000, 0), now: 0).count == 3)
   }
 
   @Test func aSegmentThatWillSoonBeDeadIsWaitedFor() {

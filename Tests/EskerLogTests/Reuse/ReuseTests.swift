@@ -66,6 +66,36 @@ import Testing
     withExtendedLifetime(store) {}
   }
 
+  /// Where it ends, all that died in it can be had no more.
+  @Test func theTailGoesOnAsLongAsRecordsTakeRoomThere() throws {
+    var machine = machine()
+    let store = try machine.open()
+    func length() -> Int { store.statistics.segments.map(\.recordBytes).max() ?? 0 }
+    // Twice as many keys as a segment has room for.
+    let keys = 900
+    var expected = try overwrite(store, 0..<2 * keys, keys: keys)
+    #expect(store.probe.recordsReplaced == 0 && length() <= 64 << 10, "none of them was there to be replaced")
+    // A few keys make room in between.
+    for round in 0..<4 * keys {
+      store.probe.collect()
+      let number = round % 3 == 0 ? round % keys : round % 4
+      let (key, value) = (bytes("key \(number)"), Self.value(round))
+      try store.put(value, forKey: key)
+      expected[key] = value
+    }
+    #expect(length() > 64 << 10, "\(length())")
+    #expect(length() <= 3 * 64 << 10)
+    #expect(try store.contents() == expected)
+    #expect(try store.verify().isClean)
+    let killed = try machine.reopenAfterKill()
+    #expect(try killed.contents() == expected)
+    // Without overwrites it ends at the next look.
+    let before = length()
+    for number in 0..<2 * keys { try killed.put(Self.value(number), forKey: "another \(number)") }
+    #expect(killed.statistics.segments.map(\.recordBytes).max() ?? 0 <= max(before, 128 << 10))
+    withExtendedLifetime(store) {}
+  }
+
   @Test func aBatchTakesNoRoomAndGivesNone() throws {
     let store = try machine().open()
     var end = 0
