@@ -531,7 +531,11 @@ import Testing
     func remove(_ key: String, from store: LogStore, _ durability: Durability? = nil) throws {
       switch self {
       case .key: #expect(try !store.remove(key, durability: durability))
-      case .range: #expect(try store.removeAll(in: .from(key).through(key), durability: durability) == 0)
+      case .range:
+        // Begins in front of the key: a tombstone of its own would hide what else there is to see.
+        var least = bytes(key)
+        least[least.count - 1] -= 1
+        #expect(try store.removeAll(in: .from(least + [0xff]).through(key), durability: durability) == 0)
       case .update: try store.update(forKey: key, durability: durability) { _ in .remove }
       }
     }
