@@ -16,10 +16,9 @@ import Testing
       return PageCache.room(root: root.path)
     }
 
-    private static let memory = ["proc/meminfo": "MemTotal:  16000000 kB\nMemFree: 10 kB\nMemAvailable:    8000 kB\n"]
-
-    private func expect(_ room: Int?, _ files: [String: String]) throws {
-      #expect(try self.room(files.merging(Self.memory) { $1 }) == room, "\(files)")
+    private func expect(_ room: Int?, _ files: [String: String], total: Int = 16_000_000) throws {
+      let memory = ["proc/meminfo": "MemTotal:  \(total) kB\nMemFree: 10 kB\nMemAvailable:    8000 kB\n"]
+      #expect(try self.room(files.merging(memory) { $1 }) == room, "\(files)")
     }
 
     @Test func nothingIsKnownWithoutTheSystemsFiles() throws {
@@ -61,6 +60,17 @@ import Testing
           "\(group)/memory.stat": stat,
         ]
       )
+    }
+
+    /// A group that may use what the machine has is not asked what it uses.
+    @Test func aLimitBeyondTheMachinesMemoryIsNone() throws {
+      let files = [
+        "proc/self/cgroup": "0::/", "sys/fs/cgroup/memory.current": "16383999999",
+        "sys/fs/cgroup/memory.stat": "anon 7\n",
+      ]
+      try expect(1, files.merging(["sys/fs/cgroup/memory.max": "16384000000"]) { $1 }, total: 16_000_001)
+      try expect(8_000 << 10, files.merging(["sys/fs/cgroup/memory.max": "16384000000"]) { $1 })
+      try expect(8_000 << 10, files.merging(["sys/fs/cgroup/memory.max": "99999999999999999999999"]) { $1 })
     }
 
     @Test func theOlderInterfaceIsReadToo() throws {

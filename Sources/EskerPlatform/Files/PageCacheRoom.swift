@@ -20,85 +20,157 @@ extension PageCache {
       let room = esker_page_cache_room()
       return room > 0 ? Int(clamping: room) : nil
     #else
-      guard let available = available(text("\(root)/proc/meminfo")) else { return nil }
-      return groups(text("\(root)/proc/self/cgroup"), under: "\(root)/sys/fs/cgroup").map(\.room).reduce(available, min)
+      guard let memory = SmallFile("\(root)/proc/meminfo"), let total = memory.number(after: "MemTotal:"),
+        let available = memory.number(after: "MemAvailable:")
+      else { return nil }
+      var groups = MemoryGroups(mount: "\(root)/sys/fs/cgroup", total: total << 10)
+      if let membership = SmallFile("\(root)/proc/self/cgroup") { groups.look(at: membership) }
+      return min(available << 10, groups.room)
     #endif
   }
 }
 
 #if !canImport(Darwin)
-  /// A control group that limits memory: a directory of small files.
-  private struct ControlGroup {
-    let directory: String
-    /// The names of the files and of the figures in them, which differ between the two versions of the interface.
-    let isUnified: Bool
+  /// The control groups that limit the memory of a process. Each is a directory of small files.
+  private struct MemoryGroups {
+    let mount: String
+    /// The memory of the machine. A group that may use as much is short of nothing that the machine is not.
+    let total: Int
+    /// What files can take within the limits of all groups; `Int.max` if there is none.
+    private(set) var room = Int.max
 
-    /// What files can take within the group; `Int.max` if it has no limit.
-    var room: Int {
-      let limits = isUnified ? ["memory.max", "memory.high"] : ["memory.limit_in_bytes"]
-      guard let limit = limits.compactMap(figure).min(),
-        let usage = figure(isUnified ? "memory.current" : "memory.usage_in_bytes"),
-        let statistics = text("\(directory)/memory.stat")
-      else { return .max }
-      let prefix = isUnified ? "" : "total_"
-      let files = ["inactive_file", "active_file"].reduce(0) { $0 + (value(of: prefix + $1, in: statistics) ?? 0) }
-      return max(0, limit - max(0, usage - files))
+    init(mount: String, total: Int) {
+      self.mount = mount
+      self.total = total
     }
 
-    private func figure(_ name: String) -> Int? {
-      guard let text = text("\(directory)/\(name)") else { return nil }
-      // "max" is no number. A limit that was never set is one nobody reaches.
-      return Int(text.prefix { $0.isNumber })
-    }
-  }
-
-  /// The groups of a process and those that they are in.
-  private func groups(_ membership: String?, under mount: String) -> [ControlGroup] {
-    var groups: [ControlGroup] = []
-    for line in (membership ?? "").split(separator: "\n") {
-      let fields = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
-      guard fields.count == 3 else { continue }
-      let isUnified = fields[0] == "0" && fields[1].isEmpty
-      guard isUnified || fields[1].split(separator: ",").contains("memory") else { continue }
-      var names = fields[2].split(separator: "/")
-      // In a container the mount may show what is below its own group only, while the path names that.
-      while true {
-        let path = names.map { "/\($0)" }.joined()
-        for mount in isUnified ? [mount, "\(mount)/unified"] : ["\(mount)/memory"] {
-          groups.append(ControlGroup(directory: mount + path, isUnified: isUnified))
+    /// Looks at the groups of a process. Each line has the number of a hierarchy, its controllers, and the path of a group in it.
+    mutating func look(at membership: SmallFile) {
+      var start = 0
+      while start < membership.count {
+        let end = membership.end(of: "\n", from: start)
+        let controllers = membership.end(of: ":", from: start) + 1
+        let path = membership.end(of: ":", from: controllers) + 1
+        if path <= end {
+          let isUnified = membership.has("0::", at: start)
+          var word = controllers
+          while !isUnified, word < path, !membership.has("memory,", at: word), !membership.has("memory:", at: word) {
+            word = membership.end(of: ",", from: word) + 1
+          }
+          if word < path { lookUpwards(from: membership.text(path..<end), isUnified) }
         }
-        if names.popLast() == nil { break }
+        start = end + 1
       }
     }
-    return groups
-  }
 
-  /// Memory that is free or can be made free without swapping, according to `/proc/meminfo`.
-  private func available(_ information: String?) -> Int? {
-    guard let kilobytes = value(of: "MemAvailable:", in: information ?? "") else { return nil }
-    return kilobytes * 1024
-  }
-
-  /// The number after a name at the beginning of a line. Goes by bytes: characters would take a millisecond.
-  private func value(of name: String, in text: String) -> Int? {
-    let (space, newline) = (UInt8(ascii: " "), UInt8(ascii: "\n"))
-    for line in text.utf8.split(separator: newline) where line.starts(with: name.utf8) {
-      let rest = line.dropFirst(name.utf8.count)
-      if rest.first == space { return Int(Substring(rest.drop { $0 == space }.prefix { $0 != space })) }
+    /// Looks at a group, and at those that it is in. In a container the mount may show what is below its own group only, while the path
+    /// names that.
+    private mutating func lookUpwards(from path: String, _ isUnified: Bool) {
+      var path = path
+      while true {
+        if path.utf8.last == UInt8(ascii: "/") { path.removeLast() }
+        if isUnified {
+          look(in: mount + path)
+          look(in: "\(mount)/unified\(path)")
+        } else {
+          lookAsBefore(in: "\(mount)/memory\(path)")
+        }
+        guard let end = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return }
+        path = String(path[..<end])
+      }
     }
-    return nil
+
+    /// By the present interface.
+    private mutating func look(in directory: String) {
+      let most = SmallFile("\(directory)/memory.max")?.number ?? .max
+      let high = SmallFile("\(directory)/memory.high")?.number ?? .max
+      note(min(most, high), in: directory, "memory.current", "inactive_file", "active_file")
+    }
+
+    /// By the one before.
+    private mutating func lookAsBefore(in directory: String) {
+      let most = SmallFile("\(directory)/memory.limit_in_bytes")?.number ?? .max
+      note(most, in: directory, "memory.usage_in_bytes", "total_inactive_file", "total_active_file")
+    }
+
+    private mutating func note(
+      _ limit: Int,
+      in directory: String,
+      _ usage: String,
+      _ inactive: String,
+      _ active: String
+    ) {
+      guard limit < total, let usage = SmallFile("\(directory)/\(usage)")?.number,
+        let statistics = SmallFile("\(directory)/memory.stat")
+      else { return }
+      let files = (statistics.number(after: inactive) ?? 0) + (statistics.number(after: active) ?? 0)
+      room = min(room, max(0, limit - max(0, usage - files)))
+    }
   }
 
-  /// The contents of a small file; nil if it cannot be read.
-  private func text(_ path: String) -> String? {
-    // Safety: the path is kept during the call.
-    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { return nil }
-    defer { close(descriptor) }
-    // Safety: the buffer is as long as the call is told, which writes no more than it returns.
-    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: 16 << 10) { buffer, count in
-      count = max(0, unsafe read(descriptor, buffer.baseAddress, buffer.count))
+  /// A small file that the kernel makes up. It goes by bytes, one by one: an opening waits for it, and whatever is more general takes
+  /// longer than to read the file.
+  private struct SmallFile {
+    private let bytes: [UInt8]
+
+    /// nil if it cannot be read.
+    init?(_ path: String) {
+      // Safety: the path is kept during the call.
+      let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+      guard descriptor >= 0 else { return nil }
+      defer { close(descriptor) }
+      // Safety: the buffer is as long as the call is told, which writes no more than it returns.
+      bytes = unsafe [UInt8](unsafeUninitializedCapacity: 16 << 10) { buffer, count in
+        count = max(0, unsafe read(descriptor, buffer.baseAddress, buffer.count))
+      }
     }
-    return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
+
+    var count: Int { bytes.count }
+
+    func text(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
+
+    func has(_ text: String, at position: Int) -> Bool {
+      var position = position
+      for byte in text.utf8 {
+        guard position < bytes.count, bytes[position] == byte else { return false }
+        position += 1
+      }
+      return true
+    }
+
+    /// Where the next such character is, or the end.
+    func end(of mark: Unicode.Scalar, from start: Int) -> Int {
+      var end = start
+      while end < bytes.count, bytes[end] != UInt8(ascii: mark) { end += 1 }
+      return end
+    }
+
+    /// The number that it begins with; nil if there is none, as in "max".
+    var number: Int? { number(at: 0) }
+
+    /// The number behind a name at the beginning of a line.
+    func number(after name: String) -> Int? {
+      var start = 0
+      while start < bytes.count {
+        var position = start + name.utf8.count
+        if has(name, at: start), position < bytes.count, bytes[position] == UInt8(ascii: " ") {
+          while position < bytes.count, bytes[position] == UInt8(ascii: " ") { position += 1 }
+          return number(at: position)
+        }
+        start = end(of: "\n", from: start) + 1
+      }
+      return nil
+    }
+
+    private func number(at start: Int) -> Int? {
+      // So that figures can be added, and bytes be made of them.
+      let most = Int.max >> 12
+      var (number, position) = (0, start)
+      while position < bytes.count, UInt8(ascii: "0")...UInt8(ascii: "9") ~= bytes[position] {
+        number = number > most / 10 ? most : number * 10 + Int(bytes[position] - UInt8(ascii: "0"))
+        position += 1
+      }
+      return position > start ? number : nil
+    }
   }
 #endif

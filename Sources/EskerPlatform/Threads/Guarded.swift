@@ -13,12 +13,14 @@ public struct Guarded<State: ~Copyable>: ~Copyable, @unchecked Sendable {
   let state: UnsafeMutablePointer<State>
 
   /// Puts `state` under a lock of its own.
+  @inlinable
   public init(_ state: consuming sending State, _ rank: LockRank) {
     lock = Lock(rank)
     unsafe self.state = .allocate(capacity: 1)
     unsafe self.state.initialize(to: state)
   }
 
+  @inlinable
   deinit {
     unsafe state.deinitialize(count: 1)
     unsafe state.deallocate()
