@@ -16,6 +16,8 @@ struct Machine {
   var reusesSpace = false
   /// Sees each call on a file or directory, and may fail it.
   var calls: FaultPlan?
+  /// Sees each look of the engine at the clock.
+  var watch: WatchedClock?
   /// What memory there is for files; nil for enough.
   var pageCacheRoom: Int?
   let path = "/store"
@@ -26,7 +28,7 @@ struct Machine {
   }
 
   var host: StoreHost {
-    var platform = disk.platform(clock: clock)
+    var platform = disk.platform(clock: watch ?? clock)
     if let calls { platform.fileSystem = FaultyFileSystem(disk, plan: calls) }
     platform.pageCacheRoom = { [pageCacheRoom] in pageCacheRoom }
     var host = StoreHost(platform: platform, background: background)

@@ -169,6 +169,15 @@ struct StoreProbe: Sendable {
     if try engine.takeTurn() { engine.endClaim() }
   }
 
+  /// The same, for something that is still to be done; false if the turn does not come.
+  func claimTurn() throws(StoreError) -> Bool { try engine.takeTurn() }
+
+  /// Has it done.
+  func endClaim() { engine.endClaim() }
+
+  /// Whether the store was told to rest until it is resumed.
+  var isWithdrawn: Bool { engine.env.isWithdrawn }
+
   /// Ends the store as a kill of its process does: nothing is synced, written or marked.
   func kill() {
     markClosed()
