@@ -396,8 +396,10 @@ extension Engine {
     _ = catalog.growToFile(tail)
     let end = Int(clamping: baton.offset) + writer.tailReserve
     let accessible = tail.accessible.load(ordering: .acquiring)
-    // The file may be shorter than it was: a close cuts it to what was used of it, and the next process may have gone on in it.
-    guard end <= min(tail.capacity, accessible), let size = try? tail.file.status().size, size >= accessible else {
+    // The file may be shorter than it was: a close cuts it to what was used of it, and the next process may have gone on in it. What is
+    // mapped here is neither allocated again nor made longer when the tail grows, so all of that must be there.
+    guard end <= min(tail.capacity, accessible), let size = try? tail.file.status().size, size >= tail.mapping.length
+    else {
       return false
     }
     if let segment = position.segment, segment !== tail {

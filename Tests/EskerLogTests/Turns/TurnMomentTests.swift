@@ -216,6 +216,35 @@ import Testing
     #expect(first.probe.spares.count == 1)
   }
 
+  /// A store is closed, which cuts the file of its tail to what is used, and another one makes it less long than it was.
+  @Test func aTailThatWasCutMeanwhileIsLeft() throws {
+    let first = try openInTurn { $0.segmentSize = 256 << 10 }
+    first.probe.stopBackground()
+    // Of such sizes that much is mapped and not accessible yet.
+    for length in [100_000, 40_000] { try first.put([UInt8](repeating: 1, count: length), forKey: "\(length)") }
+    let (accessible, mapped) = try #require(first.probe.tail.map { ($0.accessibleLength, $0.mappedLength) })
+    let second = try openInTurn()
+    first.probe.handOver()
+    try second.probe.takeTurn()
+    try second.close()
+    let third = try openInTurn()
+    third.probe.stopBackground()
+    try third.fill(10)
+    let tail = try #require(third.probe.tail)
+    #expect(tail.id == first.probe.tailID)
+    #expect((accessible..<mapped).contains(tail.mappedLength))
+    third.probe.handOver()
+    // From this one on, room is made without a write to it.
+    try first.put("1", forKey: "a", durability: .synced)
+    try first.fill(100, from: 10)
+    try first.sync()
+    #expect(first.probe.tailID != tail.id)
+    let contents = try first.contents()
+    #expect(contents.count == 113)
+    var killed = machine
+    #expect(try killed.reopenAfterKill().contents() == contents)
+  }
+
   // MARK: Resting
 
   @Test func nothingIsListedMeanwhile() throws {
