@@ -42,7 +42,6 @@ extension LogStore {
 
     init(in core: KeyspaceCore) {
       batch = WriteBatch(defaultKeyspace: core)
-      batch.bytes.reserveCapacity(256)
       instant = core.engine.publishedSequence
       mayVanish = core.engine.env.settings.capacity != nil
     }
@@ -203,7 +202,7 @@ extension LogStore.Transaction.KeyID {
   init(of batch: borrowing WriteBatch, _ position: Int) {
     let operation = batch.operations[position]
     let key = operation.start..<operation.start + operation.keyLength
-    self.init(keyspace: ObjectIdentifier(operation.keyspace), bytes: Array(batch.bytes[key]))
+    self.init(keyspace: ObjectIdentifier(batch.keyspaces[operation.keyspace]), bytes: Array(batch.bytes[key]))
   }
 }
 

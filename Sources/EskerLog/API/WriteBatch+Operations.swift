@@ -1,24 +1,37 @@
+// Safety: a source lends its bytes during the call, in which they are copied.
 extension WriteBatch {
   /// Adds a put of `value` under `key` to the batch. The last operation on a key wins. Copies both.
   ///
   /// - Throws: ``StoreError/keyTooLong(_:)``, ``StoreError/valueTooLong(_:)``, ``StoreError/batchTooLarge(_:)``,
   ///   ``StoreError/otherStore(path:)`` for a keyspace of another store.
+  @inlinable
   public mutating func put<V: ByteSource & ~Copyable & ~Escapable, K: ByteSource & ~Copyable & ~Escapable>(
     _ value: borrowing V,
     forKey key: borrowing K,
     in keyspace: Keyspace? = nil,
     expiry: Expiry? = nil
   ) throws(StoreError) {
-    let target = try target(keyspace)
-    let start = bytes.count
-    do throws(StoreError) {
-      let keyLength = try append(key, limit: LogStore.maximumKeyLength) { .keyTooLong($0) }
-      let valueLength = try append(value, limit: LogStore.maximumValueLength) { .valueTooLong($0) }
-      try add(true, start, keyLength, valueLength, target.resolve(expiry), target)
-    } catch {
-      bytes.removeSubrange(start...)
-      throw error
+    try key.withBytes { (keySpan) throws(StoreError) in
+      try value.withBytes { (valueSpan) throws(StoreError) in
+        try unsafe keySpan.withKeyPointer { (key) throws(StoreError) in
+          try unsafe valueSpan.withKeyPointer { (value) throws(StoreError) in
+            try unsafe put(value, key, keyspace, expiry)
+          }
+        }
+      }
     }
+  }
+
+  /// Safety: the caller keeps key and value during the call.
+  @usableFromInline
+  mutating func put(
+    _ value: UnsafeRawBufferPointer,
+    _ key: UnsafeRawBufferPointer,
+    _ keyspace: Keyspace?,
+    _ expiry: Expiry?
+  ) throws(StoreError) {
+    let target = try target(keyspace)
+    try unsafe add(isPut: true, value, key, target.instant(of: expiry), target)
   }
 
   /// Adds a removal of `key` to the batch.
@@ -30,13 +43,10 @@ extension WriteBatch {
     in keyspace: Keyspace? = nil
   ) throws(StoreError) {
     let target = try target(keyspace)
-    let start = bytes.count
-    do throws(StoreError) {
-      let keyLength = try append(key, limit: LogStore.maximumKeyLength) { .keyTooLong($0) }
-      try add(false, start, keyLength, 0, .max, target)
-    } catch {
-      bytes.removeSubrange(start...)
-      throw error
+    try key.withBytes { (span) throws(StoreError) in
+      try unsafe span.withKeyPointer { (key) throws(StoreError) in
+        try unsafe add(isPut: false, UnsafeRawBufferPointer(start: nil, count: 0), key, .max, target)
+      }
     }
   }
 
@@ -74,13 +84,8 @@ extension WriteBatch {
     _ kind: Condition.Kind,
     _ target: KeyspaceCore
   ) throws(StoreError) {
-    let start = bytes.count
-    do throws(StoreError) {
-      let keyLength = try append(key, limit: LogStore.maximumKeyLength) { .keyTooLong($0) }
-      try add(kind, start, keyLength, target)
-    } catch {
-      bytes.removeSubrange(start...)
-      throw error
+    try key.withBytes { (span) throws(StoreError) in
+      try unsafe span.withKeyPointer { (key) throws(StoreError) in try unsafe add(kind, key, target) }
     }
   }
 

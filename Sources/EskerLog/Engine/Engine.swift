@@ -26,6 +26,7 @@ final class Engine: @unchecked Sendable {
   private(set) var findings: [Report.Verification.Damage] = []
   /// Objects that other modules attach to the store, by type; nil once it is closed, since they may refer to the store.
   let kept = Guarded<[ObjectIdentifier: any AnyObject & Sendable]?>([:], .kept)
+  let batchMemory = BatchMemory()
   /// Serialises calls of `close()`; taken before all other locks.
   let closing = Lock(.closing)
   /// Serialises letting go of the files and taking them back. Guards what follows, once the store is open.

@@ -28,10 +28,7 @@ extension Keydir {
     }
     for position in run {
       // If the bucket has a match, both records are about to be compared.
-      var probe = writeProbe(records[position].hash)
-      guard let address = probe.next() else { continue }
-      granules.prefetch(address)
-      granules.prefetch(records[position].address)
+      if prefetchRecord(records[position].hash) { granules.prefetch(records[position].address) }
     }
     // Relaxed: under the writer's lock, as listeners are added.
     let isWatched = !onlyMoves && core?.isWatched.load(ordering: .relaxed) == true

@@ -179,6 +179,14 @@ final class Keydir: @unchecked Sendable {
   @inline(__always)
   func writeProbe(_ hash: UInt64) -> WriteProbe { index.writeProbe(hash) }
 
+  /// Fetches the record from memory to which the index leads for a hash; false if there is none. Called under the writer's lock.
+  func prefetchRecord(_ hash: UInt64) -> Bool {
+    var probe = writeProbe(hash)
+    guard let address = probe.next() else { return false }
+    granules.prefetch(address)
+    return true
+  }
+
   /// Calls `body` with each entry of some buckets; false if some cannot be read.
   func forEachEntry(
     inBuckets buckets: Range<Int>,

@@ -13,31 +13,22 @@ extension Writer {
       if !batch.conditions.isEmpty { try withLock { (_) throws(StoreError) in try checkConditions(of: batch) } }
       return 0
     }
-    let checksums = bodyChecksums(batch)
-    return try writing { (isAlone) throws(StoreError) in try commit(batch, checksums, isAlone) }
+    return try writing { (isAlone) throws(StoreError) in try commit(batch, isAlone) }
   }
 
-  private func commit(
-    _ batch: borrowing WriteBatch,
-    _ checksums: [UInt32],
-    _ isAlone: Bool
-  ) throws(StoreError) -> WriteAttempt<UInt64> {
+  private func commit(_ batch: borrowing WriteBatch, _ isAlone: Bool) throws(StoreError) -> WriteAttempt<UInt64> {
     try withLock { (state) throws(StoreError) -> WriteAttempt<UInt64> in
       try checkConditions(of: batch)
+      for core in batch.keyspaces { try core.checkPresent() }
       var total = 0
       for operation in batch.operations {
-        try operation.keyspace.checkPresent()
-        total += header(operation, hash: 0, isLast: true).size
+        total += header(operation, of: batch.keyspaces[operation.keyspace].tag, hash: 0, isLast: true).size
       }
       try checkBudgets(of: batch)
       guard try hasRoom(for: total, isAlone: isAlone, &state) else { return .lacksSpace(total) }
       try keydir.reserve(batch.operations.count)
-      var addresses: [(hash: UInt64, address: UInt64, size: Int)] = []
-      addresses.reserveCapacity(batch.operations.count)
-      let last = batch.operations.count - 1
       var isWatched = false
-      // Safety: keys and values lie in the batch's bytes, which are lent until both loops have ended and do not change. There is
-      // room for all records together, and each one is appended once.
+      // Safety: the batch's bytes are lent until all records are entered, and do not change.
       try unsafe batch.bytes.withUnsafeBytesTyped { (bytes) throws(StoreError) in
         isWatched = unsafe notifyWatchers(of: batch, bytes) { core, key in unsafe core.notifyWillWrite(key) }
         defer {
@@ -45,44 +36,10 @@ extension Writer {
             _ = unsafe notifyWatchers(of: batch, bytes) { core, key in unsafe core.notifyDidWrite(key, nil) }
           }
         }
-        for (position, operation) in batch.operations.enumerated() {
-          let (key, value) = unsafe Self.parts(operation, of: bytes)
-          let hash = unsafe operation.keyspace.incarnation.pointee.hash.hash(key)
-          var header = header(operation, hash: hash, isLast: position == last)
-          let address = try unsafe append(&header, key, value, checksums[position], false, isOfBatch: true, &state)
-          addresses.append((hash, address, header.size))
-        }
+        let records = try unsafe append(batch, bytes, &state)
         // Nothing throws from here on, until the batch has ended.
         if isWatched { notifyListeners(of: batch) { $0.notifyBeginOfBatch(state.nextSequence &- 1) } }
-        for (position, operation) in batch.operations.enumerated() {
-          let (key, value) = unsafe Self.parts(operation, of: bytes)
-          let (hash, address, size) = addresses[position]
-          let core = operation.keyspace
-          keydir.grow()
-          // The batch is in the log: the next opening will index what cannot be indexed now.
-          var probe = keydir.writeProbe(hash)
-          guard let existing = try? unsafe keydir.findForWrite(hash, key, core.incarnation.pointee.tag, &probe) else {
-            keydir.noteIncomplete()
-            continue
-          }
-          if operation.isPut {
-            keydir.upsert(
-              hash,
-              to: address,
-              size,
-              unpacked: size,
-              expiring: operation.expiry,
-              replacing: existing,
-              at: probe,
-              core,
-              state.keys
-            )
-            if core.isWatched.load(ordering: .relaxed) { unsafe core.notifyPut(key, value, replacing: existing) }
-          } else if existing.address != 0 {
-            keydir.removeEntry(hash, existing, core, state.keys)
-            if core.isWatched.load(ordering: .relaxed) { unsafe core.notifyRemoval(key, of: existing) }
-          }
-        }
+        unsafe enter(records, of: batch, bytes, isWatched: isWatched, state.keys)
       }
       // Its records stay together.
       state.freeze()
@@ -93,6 +50,100 @@ extension Writer {
       return .done(sequence)
     }
   }
+
+  /// Where a record of a batch was appended.
+  private struct Appended {
+    var hash: UInt64
+    var address: UInt64
+    var size: Int
+  }
+
+  /// Appends all records of a batch, for which there is room.
+  ///
+  /// Safety: keys and values lie in the bytes of the batch, which the caller lends. There is room for all records together, and each one
+  /// is appended once. The incarnation of a keyspace stays allocated as long as its core, which the batch holds.
+  private func append(
+    _ batch: borrowing WriteBatch,
+    _ bytes: UnsafeRawBufferPointer,
+    _ state: inout WriterState
+  ) throws(StoreError) -> [Appended] {
+    var records: [Appended] = []
+    records.reserveCapacity(batch.operations.count)
+    let last = batch.operations.count - 1
+    var keyspace = 0
+    var core = batch.keyspaces[0]
+    for (position, operation) in batch.operations.enumerated() {
+      if operation.keyspace != keyspace {
+        keyspace = operation.keyspace
+        core = batch.keyspaces[keyspace]
+      }
+      let (key, value) = unsafe Self.parts(operation, of: bytes)
+      let incarnation = unsafe core.incarnation
+      let hash = unsafe incarnation.pointee.hash.hash(key)
+      var header = unsafe header(operation, of: incarnation.pointee.tag, hash: hash, isLast: position == last)
+      let address = try unsafe append(&header, key, value, operation.checksum, false, isOfBatch: true, &state)
+      records.append(Appended(hash: hash, address: address, size: header.size))
+    }
+    return records
+  }
+
+  /// Has the index lead to the records of a batch. Their buckets, and the records that they replace, arrive while others are entered.
+  ///
+  /// Safety: keys and values lie in the bytes of the batch, which the caller lends; cores and incarnations as above.
+  private func enter(
+    _ records: [Appended],
+    of batch: borrowing WriteBatch,
+    _ bytes: UnsafeRawBufferPointer,
+    isWatched: Bool,
+    _ keys: borrowing KeydirState
+  ) {
+    for record in records.prefix(Self.bucketsAhead) { keydir.reader.prefetch(record.hash) }
+    var keyspace = 0
+    var core = batch.keyspaces[0]
+    for position in records.indices {
+      if position + Self.bucketsAhead < records.count {
+        keydir.reader.prefetch(records[position + Self.bucketsAhead].hash)
+      }
+      if position + Self.recordsAhead < records.count {
+        _ = keydir.prefetchRecord(records[position + Self.recordsAhead].hash)
+      }
+      let (operation, record) = (batch.operations[position], records[position])
+      if operation.keyspace != keyspace {
+        keyspace = operation.keyspace
+        core = batch.keyspaces[keyspace]
+      }
+      let (key, value) = unsafe Self.parts(operation, of: bytes)
+      keydir.grow()
+      // The batch is in the log: the next opening will index what cannot be indexed now.
+      var probe = keydir.writeProbe(record.hash)
+      guard let existing = try? unsafe keydir.findForWrite(record.hash, key, core.incarnation.pointee.tag, &probe)
+      else {
+        keydir.noteIncomplete()
+        continue
+      }
+      if operation.isPut {
+        keydir.upsert(
+          record.hash,
+          to: record.address,
+          record.size,
+          unpacked: record.size,
+          expiring: operation.expiry,
+          replacing: existing,
+          at: probe,
+          core,
+          keys
+        )
+        if isWatched, core.isWatched.load(ordering: .relaxed) { unsafe core.notifyPut(key, value, replacing: existing) }
+      } else if existing.address != 0 {
+        keydir.removeEntry(record.hash, existing, core, keys)
+        if isWatched, core.isWatched.load(ordering: .relaxed) { unsafe core.notifyRemoval(key, of: existing) }
+      }
+    }
+  }
+
+  /// How many operations ahead a bucket, and then the record to which it leads, are fetched from memory.
+  private static let bucketsAhead = 16
+  private static let recordsAhead = 8
 
   /// The number of the last write, if every key still is as the batch requires.
   ///
@@ -144,9 +195,12 @@ extension Writer {
   ) -> Bool {
     var isWatched = false
     // Safety: the caller lends the bytes, and a key is used only during the call.
-    for operation in batch.operations where operation.keyspace.isWatched.load(ordering: .relaxed) {
+    guard batch.keyspaces.contains(where: { $0.isWatched.load(ordering: .relaxed) }) else { return false }
+    for operation in batch.operations {
+      let core = batch.keyspaces[operation.keyspace]
+      guard core.isWatched.load(ordering: .relaxed) else { continue }
       isWatched = true
-      unsafe notify(operation.keyspace, Self.parts(operation, of: bytes).key)
+      unsafe notify(core, Self.parts(operation, of: bytes).key)
     }
     return isWatched
   }
@@ -154,14 +208,14 @@ extension Writer {
   /// Calls `notify` with each watched keyspace that the batch writes to, perhaps more than once.
   private func notifyListeners(of batch: borrowing WriteBatch, _ notify: (KeyspaceCore) -> Void) {
     var last: KeyspaceCore?
-    for operation in batch.operations where operation.keyspace.isWatched.load(ordering: .relaxed) {
-      if operation.keyspace === last { continue }
-      last = operation.keyspace
-      notify(operation.keyspace)
+    for core in batch.keyspaces where core.isWatched.load(ordering: .relaxed) {
+      if core === last { continue }
+      last = core
+      notify(core)
     }
   }
 
-  func header(_ operation: WriteBatch.Operation, hash: UInt64, isLast: Bool) -> RecordHeader {
+  func header(_ operation: WriteBatch.Operation, of tag: KeyspaceTag, hash: UInt64, isLast: Bool) -> RecordHeader {
     RecordHeader(
       sequence: 0,
       kind: operation.isPut ? .put : .tombstone,
@@ -169,19 +223,9 @@ extension Writer {
       keyLength: operation.keyLength,
       valueLength: operation.valueLength,
       expiry: operation.expiry,
-      keyspace: operation.keyspace.tag,
+      keyspace: tag,
       batchContinues: !isLast
     )
-  }
-
-  private func bodyChecksums(_ batch: borrowing WriteBatch) -> [UInt32] {
-    // Safety: keys and values are used only while the batch lends its bytes.
-    unsafe batch.bytes.withUnsafeBytes { bytes in
-      batch.operations.map { operation in
-        let (key, value) = unsafe Self.parts(operation, of: bytes)
-        return unsafe RecordEncoder.bodyChecksum(key: key, value: value)
-      }
-    }
   }
 
   private static func parts(

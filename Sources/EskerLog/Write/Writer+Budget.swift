@@ -46,7 +46,7 @@ extension Writer {
 
   /// Throws unless keyspaces of limited capacity can take what a batch adds to them. Called under the lock.
   func checkBudgets(of batch: borrowing WriteBatch) throws(StoreError) {
-    guard batch.operations.contains(where: { $0.keyspace.isLimited }) else { return }
+    guard batch.keyspaces.contains(where: { $0.isLimited }) else { return }
     /// What an operation makes of its key: the last one counts.
     struct Change {
       var before: Int
@@ -57,13 +57,14 @@ extension Writer {
     var changes: [UInt32: (core: KeyspaceCore, keys: [UInt64: Change])] = [:]
     // Safety: the keys lie in the batch's bytes, which are lent until the loop has ended and do not change.
     try unsafe batch.bytes.withUnsafeBytesTyped { (bytes) throws(StoreError) in
-      for operation in batch.operations where operation.keyspace.isLimited {
-        let core = operation.keyspace
+      for operation in batch.operations {
+        let core = batch.keyspaces[operation.keyspace]
+        guard core.isLimited else { continue }
         let key = unsafe UnsafeRawBufferPointer(
           rebasing: bytes[operation.start..<operation.start + operation.keyLength]
         )
         let hash = unsafe core.incarnation.pointee.hash.hash(key)
-        let after = operation.isPut ? header(operation, hash: hash, isLast: true).size : 0
+        let after = operation.isPut ? header(operation, of: core.tag, hash: hash, isLast: true).size : 0
         if changes[core.id]?.keys[hash] != nil {
           changes[core.id]?.keys[hash]?.after = after
           changes[core.id]?.keys[hash]?.isPut = operation.isPut

@@ -89,6 +89,42 @@ import Testing
     #expect(try store.get("b") == bytes("2"))
   }
 
+  /// More operations than are on their way at a time, in keyspaces that come and go, on keys that are there, absent, or in the batch already.
+  @Test func manyOperationsInSeveralKeyspacesAreAllDone() throws {
+    var generator = SeededGenerator(announcedFor: "BatchTests")
+    let keyspaces = try (0..<3).map { try store.keyspace("\($0)") }
+    var expected = keyspaces.map { _ in [[UInt8]: [UInt8]]() }
+    for round in 0..<40 {
+      try store.write { (batch) throws(StoreError) in
+        var number = 0
+        for operation in 0..<Int.random(in: 1..<200, using: &generator) {
+          if generator.oneIn(4) { number = Int.random(in: 0..<3, using: &generator) }
+          let key = bytes("key \(Int.random(in: 0..<100, using: &generator))")
+          let value = generator.oneIn(3) ? nil : bytes("\(round) \(operation)")
+          expected[number][key] = value
+          if let value {
+            try batch.put(value, forKey: key, in: keyspaces[number])
+          } else {
+            try batch.remove(key, in: keyspaces[number])
+          }
+        }
+      }
+      // What was discarded leaves nothing to the next one.
+      try? store.write { (batch) throws(StoreError) in
+        try batch.put("discarded", forKey: "key 1")
+        throw .closed
+      }
+      let snapshot = try store.snapshot()
+      for number in 0..<3 { #expect(try snapshot.contents(of: "\(number)") == expected[number]) }
+      #expect(try store.contents().isEmpty)
+    }
+    let figures = try store.expectConsistentFigures()
+    #expect(figures.live == figures.recount)
+    try store.close()
+    let snapshot = try machine.open().snapshot()
+    for number in 0..<3 { #expect(try snapshot.contents(of: "\(number)") == expected[number]) }
+  }
+
   @Test func aNestedWriteIsABatchOfItsOwn() throws {
     try store.write { (outer) throws(StoreError) in
       try outer.put("outer", forKey: "k")

@@ -8,7 +8,7 @@ extension Cell {
   }
 
   private static let everyone: [Subject] = [.limit, .esker] + Subject.engines
-  private static let writers = everyone + Subject.batched
+  private static let writers = everyone + [.eskerBatched] + Subject.batched
 
   private static func storeCells(keys: Int, _ scale: Scale) -> [Cell] {
     let reads = scale.reads

@@ -5,6 +5,8 @@ import CPeers
 enum Subject: String, CaseIterable, Codable, ExpressibleByArgument {
   case limit
   case esker
+  /// A batch per thousand writes.
+  case eskerBatched = "esker-batched"
   /// Esker without an order of its keys, beside one that keeps it.
   case eskerUnordered = "esker-unordered"
   case rocksdb
@@ -31,11 +33,12 @@ enum Subject: String, CaseIterable, Codable, ExpressibleByArgument {
   static let batched: [Subject] = [.lmdbBatched, .sqliteBatched]
   static let typed: [Subject] = [.grdb, .grdbBatched]
 
-  var isPeer: Bool { ![.limit, .esker, .eskerUnordered].contains(self) }
+  var isPeer: Bool { ![.limit, .esker, .eskerBatched, .eskerUnordered].contains(self) }
 
   /// The underlying engine.
   var engine: String {
     switch self {
+    case .eskerBatched: "esker"
     case .rocksdbLean: "rocksdb"
     case .lmdbBatched: "lmdb"
     case .sqliteBatched: "sqlite"
@@ -46,7 +49,7 @@ enum Subject: String, CaseIterable, Codable, ExpressibleByArgument {
   /// All configurations in which an engine is measured: selecting LMDB includes its batched variant.
   var family: [Subject] {
     switch self {
-    case .esker: [.esker, .eskerUnordered]
+    case .esker: [.esker, .eskerBatched, .eskerUnordered]
     case .rocksdb: [.rocksdb, .rocksdbLean]
     case .lmdb: [.lmdb, .lmdbBatched]
     case .tkrzw: [.tkrzw, .tkrzwTree]
@@ -60,7 +63,7 @@ enum Subject: String, CaseIterable, Codable, ExpressibleByArgument {
   /// Writes per transaction.
   var batch: Int {
     switch self {
-    case .lmdbBatched, .sqliteBatched: 1_000
+    case .eskerBatched, .lmdbBatched, .sqliteBatched: 1_000
     default: 1
     }
   }
@@ -68,7 +71,7 @@ enum Subject: String, CaseIterable, Codable, ExpressibleByArgument {
   /// Whether commits from several threads share a sync.
   var groupsCommits: Bool {
     switch self {
-    case .limit, .esker, .eskerUnordered, .rocksdb, .rocksdbLean, .leveldb: true
+    case .limit, .esker, .eskerBatched, .eskerUnordered, .rocksdb, .rocksdbLean, .leveldb: true
     default: false
     }
   }
@@ -76,7 +79,7 @@ enum Subject: String, CaseIterable, Codable, ExpressibleByArgument {
   /// Whether it is part of this build.
   var isAvailable: Bool {
     switch self {
-    case .limit, .esker, .eskerUnordered: true
+    case .limit, .esker, .eskerBatched, .eskerUnordered: true
     case .grdb, .grdbBatched: GRDBStore.isAvailable
     default: peer_settings(engine) != nil
     }
@@ -86,6 +89,7 @@ enum Subject: String, CaseIterable, Codable, ExpressibleByArgument {
   var settings: String? {
     switch self {
     case .limit, .esker: nil
+    case .eskerBatched: "esker-batched: the same with a batch per 1,000 writes"
     case .eskerUnordered: "esker-unordered: the same in a store that nobody asks for an order"
     case .grdb: GRDBStore.settings
     default: peer_settings(engine).map { String(cString: $0) }

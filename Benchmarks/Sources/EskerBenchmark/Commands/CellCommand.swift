@@ -45,7 +45,7 @@ struct CellCommand: ParsableCommand {
     let measurement =
       switch subject {
       case .limit: try LimitSubject(assignment).measure()
-      case .esker, .eskerUnordered: try EskerSubject(assignment).measure()
+      case .esker, .eskerBatched, .eskerUnordered: try EskerSubject(assignment).measure()
       case .grdb, .grdbBatched: try GRDBStore.measure(assignment)
       default: try PeerSubject(assignment).measure()
       }

@@ -1,4 +1,5 @@
 import CLimits
+import EskerLog
 
 /// Puts, one after another; the value of turn i is stamped `first + i`.
 struct Puts<S: Session>: Loop {
@@ -12,6 +13,30 @@ struct Puts<S: Session>: Loop {
       value.stamp(UInt64(first + index))
       recorder.begin()
       try session.put(value.bytes, forKey: keys[index])
+      recorder.end()
+      bench_await_loads()
+    }
+    return Tally()
+  }
+}
+
+/// Puts as many as make a batch, one batch after another; as ``Puts`` otherwise.
+struct BatchedPuts: Loop {
+  let store: LogStore
+  let keys: KeyBuffer
+  let first: Int
+  let value: ValueBuffer
+  let width: Int
+
+  func run<R: Recorder>(_ turns: Range<Int>, _ recorder: inout R) throws -> Tally {
+    for turn in turns {
+      recorder.begin()
+      try store.write { (batch) throws(StoreError) in
+        for index in turn * width..<min((turn + 1) * width, keys.count) {
+          value.stamp(UInt64(first + index))
+          try batch.put(RawSpan(_unsafeBytes: value.bytes), forKey: RawSpan(_unsafeBytes: keys[index]))
+        }
+      }
       recorder.end()
       bench_await_loads()
     }

@@ -23,6 +23,15 @@ struct Goal: Sendable {
     return Goal(title: title, cell: cell, wanted: wanted) { result, _ in compare(result, to: subject, times) }
   }
 
+  /// Batches against the transactions of another, of as many writes.
+  static func batched(_ times: Double, _ other: Subject, _ title: String, _ cell: String) -> Goal {
+    Goal(title: title, cell: cell, wanted: "\(Format.ratio(times)) × \(other.rawValue)") { result, _ in
+      result.ratio(.eskerBatched, to: other).map { spread in
+        ("\(Format.spread(spread)) × \(other.rawValue)", spread.median >= times)
+      }
+    }
+  }
+
   static func limit(_ times: Double, _ title: String, _ cell: String) -> Goal {
     subject(times, .limit, title, cell)
   }

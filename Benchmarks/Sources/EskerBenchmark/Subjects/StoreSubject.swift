@@ -57,6 +57,12 @@ struct StoreSubject<E: Engine> {
       let width = kind.startLength == 0 ? assignment.keys : 1
       return try run(keys.count) { Scans(session: $0, keys: keys, kind: kind, width: width, out: scanned) }
     }
+    if let store = (engine as? EskerStore)?.store, assignment.subject.batch > 1 {
+      let width = assignment.subject.batch
+      return try run((keys.count + width - 1) / width) { _ in
+        BatchedPuts(store: store, keys: keys, first: first, value: ValueBuffer(length: length), width: width)
+      }
+    }
     switch assignment.workload {
     case _ where assignment.workload.isFill, .overwrite, .overwriteSteady, .orderedOverwrite:
       return try run(keys.count) { Puts(session: $0, keys: keys, first: first, value: ValueBuffer(length: length)) }
