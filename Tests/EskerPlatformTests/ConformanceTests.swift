@@ -276,6 +276,29 @@ import Testing
     #expect(reader[0] == 45)
   }
 
+  @Test func aTrimmedMappingGivesItsAddressesBackAndKeepsItsBytes() throws {
+    let at = try Fixture(.real)
+    let file = try at.files.open(at("a"), .create)
+    try file.reserve(1 << 20)
+    var isGivenBack = false
+    // Somebody else may get the addresses at once, but not each time.
+    for _ in 0..<100 where !isGivenBack {
+      let mapping = try file.map(capacity: 1 << 20, writable: true)
+      try mapping.extend(to: MemoryPage.size + 1)
+      mapping[MemoryPage.size] = 42
+      mapping.trim()
+      mapping.trim()
+      isGivenBack = msync(mapping.base + 2 * MemoryPage.size, MemoryPage.size, MS_ASYNC) != 0
+      #expect(mapping[MemoryPage.size] == 42)
+      #expect(errorCode { try mapping.extend(to: 2 * MemoryPage.size + 1) } == EINVAL)
+      let other = try file.map(capacity: 1 << 20, writable: false)
+      try other.extend(to: 1 << 20)
+      mapping.unmap()
+      #expect(other[MemoryPage.size] == 42)
+    }
+    #expect(isGivenBack)
+  }
+
   @Test(arguments: Kind.allCases) func mappingOutlivesClosedFile(_ kind: Kind) throws {
     let at = try Fixture(kind)
     let file = try at.files.open(at("a"), .create)

@@ -60,6 +60,8 @@ extension Catalog {
       let location = StoreError.Location(path: segmentPath, segment: row.id, offset: 0)
       damage.append(.damaged(location, reason: "the segment's header is damaged; its records are still read"))
     }
+    // It grows no more: what the tail may become needs no addresses any longer.
+    if row.state == .sealed { capacity = min(capacity, Int(clamping: max(row.fileLength, row.recordsEnd))) }
     guard let lease = takeGranules(of: row) else {
       throw .damaged(
         StoreError.Location(path: env.path),

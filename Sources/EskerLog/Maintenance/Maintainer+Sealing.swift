@@ -25,6 +25,7 @@ extension Maintainer {
           throw StoreError(error)
         }
         segment.change { $0.settle(with: summary.footer) }
+        segment.mapping.trim()
         segment.file.rest()
         // In a cache, the edit that lists the next ones says so too: it may be gone before the device has written this one.
         if env.settings.capacity == nil { try catalog.commit(.listed) }

@@ -147,6 +147,7 @@ final class RawOutput: MergeOutput {
       try file.sync()
       let mapping = try file.map(capacity: max(capacity, recordsEnd), writable: false)
       try mapping.extend(to: recordsEnd)
+      mapping.trim()
       segment = Segment(
         id: id,
         kind: .merged,

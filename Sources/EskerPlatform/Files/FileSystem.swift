@@ -214,6 +214,9 @@ public protocol Mapping: AnyObject, Sendable {
   /// raises it again. For shared mappings that nobody stores to.
   func renew() throws(PlatformError)
 
+  /// Returns the addresses behind what is accessible to the system, as it will not be extended any more. A hint.
+  func trim()
+
   /// Returns the address range to the system. Idempotent. `base` must not be used afterwards.
   func unmap()
 }
@@ -236,6 +239,9 @@ extension Mapping {
 
   /// Does nothing: the system decides what makes room.
   public func letGo(_ range: Range<Int>) {}
+
+  /// Does nothing: addresses that nothing is mapped to cost nothing.
+  public func trim() {}
 
   /// True once a page of this mapping could not be read in; see `faultFlag`.
   public var isFaulted: Bool { faultFlag.isRaised }

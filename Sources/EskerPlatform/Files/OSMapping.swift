@@ -18,7 +18,8 @@ import Synchronization
 /// `skipped` is 0 except for a private mapping that starts inside a large page.
 ///
 /// Safety: the reservation never moves. It belongs to this object until `unmap` returns it, which happens once, in the call
-/// that clears `isReserved`. System calls only get whole pages inside it: `extend` and `attach` stay below `reserved`, and
+/// that clears `isReserved`, or before that its end, to which nothing is mapped, in `trim`; `extendLock` keeps the two apart. System calls
+/// only get whole pages inside it: `extend` and `attach` stay below `reserved`, and
 /// the others within `length` or `mappedEnd`. The owner of a mapping promises not to touch anything beyond `length`, or
 /// anything at all after `unmap`. Only `writeBack` may come late: it changes no page, even if the range has a new owner by
 /// then. The guard's slot is in a table that is never freed.
@@ -33,8 +34,9 @@ final class OSMapping: Mapping {
 
   private let path: String
   nonisolated(unsafe) private let start: UnsafeMutableRawPointer
-  private let reserved: Int
-  private let capacity: Int
+  /// What is left of the reservation, and how long the mapping may become. They change under `extendLock`.
+  nonisolated(unsafe) private var reserved: Int
+  nonisolated(unsafe) private var capacity: Int
   private let skipped: Int
   private let file: OSFile?
   private let protection: Int32
@@ -61,7 +63,7 @@ final class OSMapping: Mapping {
     }
     self.path = path
     unsafe self.start = unsafe start
-    self.reserved = reserved
+    unsafe self.reserved = reserved
     unsafe self.guardSlot = unsafe slot
     self.protection = writable ? PROT_READ | PROT_WRITE : PROT_READ
     switch origin {
@@ -72,7 +74,7 @@ final class OSMapping: Mapping {
       self.file = nil
       self.skipped = skipped
     }
-    self.capacity = capacity - skipped
+    unsafe self.capacity = capacity - skipped
   }
 
   deinit {
@@ -89,7 +91,7 @@ final class OSMapping: Mapping {
     extendLock.lock()
     defer { extendLock.unlock() }
     guard newLength > length else { return }
-    guard let file, newLength <= capacity, isReserved.load(ordering: .acquiring) else {
+    guard let file, unsafe newLength <= capacity, isReserved.load(ordering: .acquiring) else {
       throw PlatformError("map", path: path, code: EINVAL)
     }
     try file.withStableLength(atLeast: newLength) { descriptor throws(PlatformError) in
@@ -101,7 +103,7 @@ final class OSMapping: Mapping {
 
   /// Maps the whole private range. The caller has checked that the file is long enough.
   func attach(_ length: Int, to descriptor: Int32, at offset: Int) throws(PlatformError) {
-    try mapPages(0..<reserved, MAP_PRIVATE, descriptor, at: offset)
+    try unsafe mapPages(0..<reserved, MAP_PRIVATE, descriptor, at: offset)
     currentLength.store(length, ordering: .releasing)
   }
 
@@ -217,6 +219,16 @@ final class OSMapping: Mapping {
     let code = unsafe esker_sync_mapping(start, mappedEnd.load(ordering: .acquiring))
     // Unmapped in the meantime: `unmap` wrote the pages before it returned the range.
     return code == ENOMEM && !isReserved.load(ordering: .acquiring) ? 0 : code
+  }
+
+  func trim() {
+    extendLock.lock()
+    defer { extendLock.unlock() }
+    let end = max(mappedEnd.load(ordering: .relaxed), MemoryPage.size)
+    guard unsafe end < reserved, isReserved.load(ordering: .acquiring) else { return }
+    unsafe munmap(start + end, reserved - end)
+    unsafe reserved = end
+    unsafe capacity = min(capacity, end - skipped)
   }
 
   func unmap() {

@@ -99,6 +99,33 @@ import Testing
       try store.close()
     }
 
+    /// The tail may become three times as long as other segments. These take as many addresses as they have bytes, while the store grows and
+    /// once it is opened again.
+    @Test func onlyTheTailTakesAddressesForMore() async {
+      await #expect(processExitsWith: .success) {
+        Self.recording {
+          let directory = try TemporaryDirectory()
+          let path = directory.appending("store")
+          let value = Ledger.value(7, length: 60_000)
+          let (count, bytes) = (3_200, 3_200 * 60_000)
+          // With the threads of a store, and what the system sets aside for each.
+          let store = try Self.open(path)
+          for number in 0..<50 { try store.put(value, forKey: "\(number)") }
+          let before = try Self.addressSpace()
+          for number in 0..<count { try store.put(value, forKey: "\(number)") }
+          store.probe.sealFinished()
+          let grown = try Self.addressSpace() - before
+          try store.close()
+          let again = try Self.open(path)
+          let opened = try Self.addressSpace() - before
+          print("ResourceLimitTests: \(bytes) bytes take \(grown) addresses, and \(opened) once they are opened again")
+          #expect(grown < 2 * bytes && opened < 2 * bytes)
+          #expect(try again.get("7") == value)
+          try again.close()
+        }
+      }
+    }
+
     /// The greatest value there may be, with less and with more address space than it takes to map the log. What the process has reached
     /// when it ends, 1 for the write, 2 for the read, is in a file.
     @Test(

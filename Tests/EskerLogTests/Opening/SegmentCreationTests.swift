@@ -156,4 +156,27 @@ import Testing
     #expect(try again.count() == 80)
     #expect(try again.verify().isClean)
   }
+
+  /// The tail may become three times as long as others, which take no addresses for that, nor does what it has ended as.
+  @Test(arguments: [false, true]) func onlyTheTailTakesAddressesForMore(readOnly: Bool) throws {
+    var machine = machine
+    machine.reusesSpace = true
+    let store = try machine.open()
+    try store.fill(1_000, length: 300)
+    let contents = try store.contents()
+    try store.close()
+    let again = try machine.open { $0.readOnly = readOnly }
+    let sealed = again.probe.listed.compactMap { again.probe.hold($0.id) }.filter(\.isSealed)
+    #expect(sealed.count > 3)
+    for segment in sealed {
+      #expect((segment.recordsEnd...(80 << 10)).contains(segment.capacity), "\(segment.id): \(segment.capacity)")
+    }
+    #expect(try again.contents() == contents)
+    if !readOnly {
+      try again.fill(1_000, length: 300, from: 1_000)
+      #expect(try again.count() == 2_000)
+      try again.merge()
+      #expect(try again.verify().isClean)
+    }
+  }
 }

@@ -78,6 +78,9 @@ struct HeldSegment: Sendable {
   /// Bytes of the file that are mapped.
   var mappedLength: Int { segment.mapping.length }
 
+  /// How long its mapping may become.
+  var capacity: Int { segment.capacity }
+
   /// Whether somebody met a page that is not there.
   var isFaulted: Bool { segment.mapping.isFaulted }
 

@@ -151,6 +151,8 @@ final class FaultyMapping: Mapping {
   func absentRanges(in range: Range<Int>) -> [Range<Int>] { real.absentRanges(in: range) }
   func letGo(_ range: Range<Int>) { real.letGo(range) }
 
+  func trim() { real.trim() }
+
   func unmap() {
     real.unmap()
   }

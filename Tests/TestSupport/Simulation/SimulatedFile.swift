@@ -182,6 +182,8 @@ final class SimulatedMapping: Mapping {
 
   func detach(_ range: Range<Int>) {}
 
+  func trim() { real.trim() }
+
   func unmap() {
     real.unmap()
   }
