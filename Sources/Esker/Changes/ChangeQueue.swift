@@ -89,6 +89,8 @@ final class ChangeQueue<Key: Hashable & Sendable, Change: Sendable>: @unchecked 
   private var isFull = false
   /// The number of the batch whose changes are being added.
   private var batch: UInt64?
+  /// How many wait for its end, in order to observe.
+  private var newcomers = 0
   private var isRunning = false
   /// Why nothing changes any more, if so.
   private var reason: StoreError?
@@ -143,6 +145,9 @@ final class ChangeQueue<Key: Hashable & Sendable, Change: Sendable>: @unchecked 
   /// Whether there are observers.
   var isObserved: Bool { lock.withLock { waiting.isObserved } }
 
+  /// Whether somebody waits for the end of a batch. For tests.
+  var isEndAwaited: Bool { lock.withLock { newcomers > 0 } }
+
   /// Nothing changes any more: observers are notified after the last change, and released. To observe throws `reason` from now on.
   func end(_ reason: StoreError) {
     lock.withLock {
@@ -166,7 +171,9 @@ final class ChangeQueue<Key: Hashable & Sendable, Change: Sendable>: @unchecked 
   ) throws(StorageError) -> ObservationToken {
     let observer = try registering.withLock { () throws(StorageError) -> Observer in
       let (observer, isFirst) = try lock.withLock { () throws(StorageError) in
+        newcomers += 1
         while batch != nil { condition.wait(lock) }
+        newcomers -= 1
         if let reason { throw .store(reason) }
         try start()
         let isFirst = !waiting.isObserved

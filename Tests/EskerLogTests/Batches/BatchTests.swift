@@ -1,3 +1,4 @@
+import EskerPlatform
 import EskerTestSupport
 import Testing
 
@@ -174,6 +175,25 @@ import Testing
       return length > LogStore.maximumBatchLength
     }
     #expect(batch.operations.count == LogStore.maximumBatchLength / 64)
+  }
+
+  /// At each moment before and after a record of it is published.
+  @Test func itsLastNumberIsTheFirstThatIsVisible() throws {
+    let opened = Guarded<LogStore?>(nil)
+    let seen = Guarded<Set<UInt64>>([])
+    let machine = Machine()
+    var host = machine.host
+    host.onPublish = {
+      guard let store = opened.withLock({ $0 }) else { return }
+      let last = store.lastSequence.rawValue
+      seen.withLock { _ = $0.insert(last) }
+    }
+    let store = try LogStore(at: machine.path, options: machine.options(), host: host)
+    opened.withLock { $0 = store }
+    for number in 0..<2 { try store.putBatch("\(number)", ["a", "b", "c"]) }
+    opened.withLock { $0 = nil }
+    #expect(seen.withLock { $0 } == [0, 3])
+    #expect(store.lastSequence.rawValue == 6)
   }
 
   @Test func noNumberAmidABatchIsEverTheLast() throws {

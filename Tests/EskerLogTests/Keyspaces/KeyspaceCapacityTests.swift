@@ -435,7 +435,10 @@ import Testing
     // 456 instead of 200 bytes.
     tail.store(1, at: record + 25)
     for number in 0..<10 { try cache.put([UInt8](repeating: 2, count: 50), forKey: Self.key(number)) }
-    for number in 10..<300 { try store.put([UInt8](repeating: 8, count: 456), forKey: Self.key(number % 40 + 100)) }
+    // Of all sizes that it could pass for.
+    for length in stride(from: 400, to: 520, by: 2) {
+      try store.put([UInt8](repeating: 8, count: length), forKey: Self.key(length))
+    }
     for number in 0..<8 { #expect(try store.get(Self.key(number)) == [UInt8](repeating: 7, count: 100)) }
     store.probe.kill()
   }

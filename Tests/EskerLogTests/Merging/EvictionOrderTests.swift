@@ -92,6 +92,28 @@ import Testing
     #expect(try again.count() == 600)
   }
 
+  /// The merge began amid the segment, so what it copied is newer than the beginning of that, and older than its end.
+  @Test func aRemovalIsNotEvictedBeforeWhatItHides() throws {
+    let store = try open()
+    store.probe.stopBackground()
+    try fill(store)
+    try store.merge(segments: [#require(store.sealedIDs.first)])
+    try store.remove("key 7")
+    let id = try #require(store.probe.tailID)
+    try store.probe.endTail()
+    try store.put("the tail has room", forKey: "another")
+    store.probe.sealFinished()
+    for _ in 0..<100 where store.statistics.segments.contains(where: { $0.id == id }) {
+      try store.probe.makeRoom(for: 0, isVolumeFull: true, orThrow: .closed)
+    }
+    #expect(!store.statistics.segments.contains { $0.id == id })
+    #expect(try store.get("key 7") == nil)
+    var machine = machine
+    machine.disk = try machine.disk.processKilled()
+    let again = try machine.open { $0.capacity = 4 << 20 }
+    #expect(try again.get("key 7") == nil)
+  }
+
   @Test func timeIsKeptByTheEditThatGivesTheExpiredUp() throws {
     var machine = machine
     let store = try open()

@@ -52,4 +52,38 @@ import Testing
     try first.close()
     try store.close()
   }
+
+  /// The file has become longer each time that the reader looks.
+  @Test(arguments: ["refresh", "get", "snapshot"])
+  func aCallThatFindsMoreAndMoreEnds(_ call: String) throws {
+    let machine = Machine()
+    let store = try machine.open { $0.segmentSize = 64 << 20 }
+    let plan = FaultPlan()
+    var watched = machine
+    watched.calls = plan
+    let reader = try watched.open { $0.readOnly = true }
+    @Sendable func write() {
+      let value = [UInt8](repeating: 1, count: 1_000)
+      for number in 0..<3_000 { _ = try? store.put(value, forKey: bytes("key \(number % 100)")) }
+    }
+    write()
+    let last = store.lastSequence
+    let looks = SharedCounter()
+    plan.onCall { call in
+      guard call.operation == .fileStatus, call.path.hasSuffix(".segment"), looks.add() <= 3 else { return }
+      write()
+    }
+    switch call {
+    case "refresh": try reader.refresh()
+    case "get": _ = try reader.get("key 0")
+    default: _ = try reader.snapshot()
+    }
+    plan.onCall(nil)
+    #expect(looks.value > 0)
+    #expect(reader.lastSequence >= last && reader.lastSequence < store.lastSequence)
+    try reader.refresh()
+    #expect(reader.lastSequence == store.lastSequence)
+    try reader.close()
+    try store.close()
+  }
 }

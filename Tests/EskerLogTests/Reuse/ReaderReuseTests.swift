@@ -106,4 +106,31 @@ import Testing
     }
     #expect(replaced > 0)
   }
+
+  /// Neither the first of a segment, nor another one.
+  @Test(arguments: [0, 20]) func nothingIsReplacedBesideAReader(replacedBefore count: Int) throws {
+    var machine = Machine()
+    machine.reusesSpace = true
+    let store = try machine.open()
+    var (number, contents) = (0, [[UInt8]: [UInt8]]())
+    func put() throws {
+      store.probe.collect()
+      let (key, value) = (bytes("key \(number % 4)"), bytes("value \(100_000 + number)"))
+      try store.put(value, forKey: key)
+      contents[key] = value
+      number += 1
+    }
+    while store.probe.recordsReplaced < count || number < 4 { try put() }
+    let replaced = store.probe.recordsReplaced
+    #expect((replaced == 0) == (count == 0))
+    let reader = try machine.open { $0.readOnly = true }
+    let (snapshot, before) = (try reader.snapshot(), contents)
+    for _ in 0..<40 { try put() }
+    #expect(store.probe.recordsReplaced == replaced)
+    #expect(try snapshot.contents() == before)
+    try reader.refresh()
+    #expect(try reader.contents() == contents)
+    try reader.close()
+    try store.close()
+  }
 }

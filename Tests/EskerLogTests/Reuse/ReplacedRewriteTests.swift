@@ -59,4 +59,37 @@ import Testing
       again.probe.kill()
     }
   }
+
+  /// Neither is one that a feed seeks: the copy begins with a later record than the first that was written.
+  @Test func aFeedIsToldOfWhatWasReplaced() async throws {
+    var machine = Machine()
+    machine.reusesSpace = true
+    let plan = FaultPlan()
+    var watched = machine
+    watched.calls = plan
+    let store = try watched.open()
+    var round = 0
+    func put() throws {
+      store.probe.collect()
+      try store.put(bytes("value \(1_000_000 + round)"), forKey: bytes("key \(round % 7)"))
+      round += 1
+    }
+    for _ in 0..<10 { try put() }
+    try store.sync()
+    let durable = store.durableSequence
+    while store.probe.recordsReplaced < 20 { try put() }
+    plan.fail(.sync, on: .suffix(".segment"), .failedSync(code: 5, marksPagesClean: true))
+    #expect(throws: StoreError.syncFailed(errno: 5)) { try store.sync() }
+    store.probe.kill()
+    let again = try machine.reopenAfterKill()
+    let copy = try #require(again.probe.segments.first { $0.firstSequence > durable.rawValue })
+    try #require(copy.firstSequence > durable.rawValue + 1)
+    var feed = again.changes(since: durable, includingUnsynced: true).makeAsyncIterator()
+    await #expect {
+      _ = try await feed.next()
+    } throws: { error in
+      guard case StoreError.historyGone = error else { return false }
+      return true
+    }
+  }
 }

@@ -50,7 +50,7 @@ import Testing
     bytes("value \(1_000_000 + number)") + [UInt8](repeating: 7, count: 40)
   }
 
-  /// A writer that has stopped while it replaced a record of `key 1` by another of the value 77.
+  /// A writer that has stopped while it replaced a record by one of `key 1` with the value 77.
   private struct StoppedWriter {
     let machine: Machine
     let gate = Gate()
@@ -58,7 +58,12 @@ import Testing
     let before: [[UInt8]: [UInt8]]
     private let thread: WorkerThread
 
-    init(_ machine: Machine, afterPublications publications: Int) throws {
+    /// - Parameter prepare: What it writes before: the next record, or one soon after it, must take the room of a dead one.
+    init(
+      _ machine: Machine,
+      afterPublications publications: Int,
+      _ prepare: (LogStore) throws -> [[UInt8]: [UInt8]] = Self.replaceMany
+    ) throws {
       self.machine = machine
       var host = machine.host
       let (disk, path, gate) = (machine.disk, machine.path, gate)
@@ -66,23 +71,32 @@ import Testing
         gate.pass { (try? LockFile(in: path, disk).words())??.isReplacing == true }
       }
       let store = try LogStore(at: path, options: machine.options(), host: host)
-      var number = 0
-      while store.probe.recordsReplaced < 20 || number % 4 != 0 {
-        try store.put(StoppedWriterTests.value(number), forKey: bytes("key \(number % 4)"))
-        number += 1
-      }
-      before = try store.contents()
-      // The snapshot has raised the floor.
-      let replaced = store.probe.recordsReplaced
-      while store.probe.recordsReplaced < replaced + 4 {
-        for (key, value) in before { try store.put(value, forKey: key) }
-      }
+      before = try prepare(store)
       gate.arm(afterPublications: publications)
       thread = try WorkerThread(name: "writer") {
         while !gate.hasStopped { _ = try? store.put(StoppedWriterTests.value(77), forKey: bytes("key 1")) }
       }
       while !gate.hasStopped { Platform.system.pause() }
       self.store = store
+    }
+
+    /// No two records have the same value: one that is missing, or an older one, is told from the others.
+    private static func replaceMany(_ store: LogStore) throws -> [[UInt8]: [UInt8]] {
+      var (number, contents) = (0, [[UInt8]: [UInt8]]())
+      func write(untilReplaced count: Int) throws {
+        while store.probe.recordsReplaced < count || number % 4 != 0 {
+          store.probe.collect()
+          let (key, value) = (bytes("key \(number % 4)"), StoppedWriterTests.value(1_000 + number))
+          try store.put(value, forKey: key)
+          contents[key] = value
+          number += 1
+        }
+      }
+      try write(untilReplaced: 20)
+      // A snapshot raises the floor.
+      #expect(try store.contents() == contents)
+      try write(untilReplaced: store.probe.recordsReplaced + 4)
+      return contents
     }
 
     func goOn() {
@@ -124,6 +138,21 @@ import Testing
     #expect(try reader.verify().isClean)
     #expect(events.damage.isEmpty, "\(events.events)")
     try reader.close()
+    try store.close()
+  }
+
+  @Test(.timeLimit(.minutes(60)), arguments: [0, 1])
+  func whatAKillLeavesIsRoomOrTheRecord(publications: Int) throws {
+    let writer = try StoppedWriter(machine, afterPublications: publications)
+    var killed = writer.machine
+    let events = EventLog()
+    let store = try killed.reopenAfterKill { $0.onEvent = { events.record($0) } }
+    writer.goOn()
+    var shown = try store.contents()
+    let replaced = shown.removeValue(forKey: bytes("key 1"))
+    #expect([writer.before[bytes("key 1")], Self.value(77)].contains(replaced))
+    #expect(shown == writer.before.filter { $0.key != bytes("key 1") })
+    #expect(events.damage.isEmpty && events.opening?.cut == nil, "\(events.events)")
     try store.close()
   }
 
@@ -170,6 +199,54 @@ import Testing
       try store.close()
     }
     #expect(call > 5 && !isReached)
+  }
+
+  /// Amid the only segment: the reader has passed the dead record whose room is taken, and meets what is written behind it.
+  @Test func theWriterMayGoOnWhileAReaderReads() throws {
+    let writer = try StoppedWriter(machine, afterPublications: 0) { store in
+      func put(_ number: Int) throws {
+        store.probe.collect()
+        try store.put(Self.value(number), forKey: bytes("key \(number % 10)"))
+      }
+      try put(0)
+      var number = 2
+      while store.probe.recordsReplaced == 0 {
+        try put(number % 2 == 0 ? 10 * number + 2 : 10 * number + 3)
+        number += 1
+      }
+      // Two are free at once, of which the latter is given out first: what is left is in front of it.
+      #expect(store.probe.recordsReplaced == 1)
+      return [:]
+    }
+    let store = writer.store
+    let plan = FaultPlan()
+    let (isMapped, isReading, wentOn) = (SharedFlag(), SharedFlag(), SharedFlag())
+    plan.onCall { call in
+      let isOfSegment = call.path.hasSuffix(".segment")
+      if isOfSegment, call.operation == .extend { isMapped.raise() }
+      // It asks how far the writer is, and reads the records. The first one that is not the next has it look how much there is to add up.
+      if call.path.hasSuffix("LOCK"), isMapped.isRaised { isReading.raise() }
+      guard isOfSegment, call.operation == .fileStatus, isReading.isRaised, !wentOn.isRaised else { return }
+      wentOn.raise()
+      writer.goOn()
+      do throws(StoreError) { try store.put(Self.value(5), forKey: bytes("key 5")) } catch { Issue.record("\(error)") }
+    }
+    var host = writer.machine.host
+    host.platform.clock = TickingClock(base: FakeClock())
+    host.platform.fileSystem = FaultyFileSystem(writer.machine.disk, plan: plan)
+    var options = writer.machine.options()
+    options.readOnly = true
+    let events = EventLog()
+    options.onEvent = { events.record($0) }
+    let reader = try LogStore(at: writer.machine.path, options: options, host: host)
+    plan.onCall(nil)
+    #expect(wentOn.isRaised)
+    try reader.refresh()
+    #expect(try reader.contents() == store.contents())
+    #expect(reader.lastSequence == store.lastSequence)
+    #expect(events.damage.isEmpty, "\(events.events)")
+    try reader.close()
+    try store.close()
   }
 
   /// A writer that is stopped while it looks whether there are readers has one copy of the manifest locked.

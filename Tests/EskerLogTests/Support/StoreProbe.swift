@@ -72,6 +72,12 @@ struct StoreProbe: Sendable {
   /// Writes a checkpoint beside what goes on, as the background does now and then.
   func writeCheckpoint() { engine.maintainer.writePeriodicCheckpoint() }
 
+  /// Asks the background to look for readers, and does what it is asked for, if it may.
+  func requestLook() {
+    engine.env.workers.ahead.request(.lookForReaders)
+    engine.env.workers.runPending()
+  }
+
   /// Asks the background for a checkpoint.
   func requestCheckpoint() { engine.env.workers.maintainer.request(.checkpoint) }
 

@@ -256,14 +256,23 @@ import Testing
 
   /// What another process has written is not for this one to sync.
   @Test func nobodyWaitsForTheSyncsOfOthers() throws {
+    var machine = machine
+    let clock = WatchedClock(machine.clock)
+    machine.watch = clock
     let first = try machine.open()
     let own = try first.put("1", forKey: "a")
     try first.suspend()
-    let second = try machine.open()
+    let second = try self.machine.open()
     let theirs = try second.put("2", forKey: "b")
     try first.refresh()
     try first.waitDurable(own)
+    let readings = SharedCounter()
+    clock.onReading {
+      // It would time one sync after the other.
+      if readings.add() == 20 { first.probe.failSync(PlatformError.inputOutput) }
+    }
     #expect(throws: suspended) { try first.waitDurable(theirs) }
+    clock.onReading(nil)
     try first.sync()
   }
 

@@ -270,6 +270,26 @@ import Testing
     #expect(try files() != before)
   }
 
+  /// A look would take back what others tell each other in the lock file.
+  @Test func nobodyLooksForReadersMeanwhile() throws {
+    var machine = machine
+    machine.reusesSpace = true
+    let first = try machine.open()
+    try first.put("1", forKey: "a")
+    try first.suspend()
+    let second = try machine.open()
+    let reader = try machine.open { $0.readOnly = true }
+    try second.put("2", forKey: "a")
+    let lock = try LockFile(in: machine.path, machine.disk)
+    defer { lock.close() }
+    for _ in 0..<2 {
+      #expect(try lock.words()?.areReaders == true)
+      #expect(try lock.words()?.published == second.lastSequence.rawValue)
+      first.probe.requestLook()
+    }
+    withExtendedLifetime(reader) {}
+  }
+
   /// A file that was to be removed once the manifest says so, which failed, may be another one by the time that it does.
   @Test func whatWasToBeRemovedMayBeAnothersFile() throws {
     let former = try machine.open()

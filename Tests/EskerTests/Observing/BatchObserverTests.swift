@@ -103,6 +103,19 @@ import Testing
     }
   }
 
+  @Test func theEndIsTold() throws {
+    try withTemporaryStore { store in
+      let scores = try store.storage("scores", of: Int.self)
+      let (heard, last) = (Collected<Change.Batch>(), Collected<Change>())
+      let tokens = [try scores.observeBatches { heard.add($0) }, try scores.observe { last.add($0) }]
+      try store.close()
+      // In the order in which they came: once the last one has heard it, all have.
+      #expect(last.reach(1))
+      #expect(last.all == [.closed] && heard.all == [.init([.closed])])
+      tokens.forEach { $0.cancel() }
+    }
+  }
+
   /// What a batch finds expired is part of it; what is found otherwise, or evicted, comes alone.
   @Test func expiriesAreTheBatchsOwnOrAlone() throws {
     try withTemporaryStore { store in

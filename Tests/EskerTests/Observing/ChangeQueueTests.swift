@@ -205,7 +205,7 @@ import Testing
         Issue.record(error)
       }
     }
-    try await Task.sleep(for: .milliseconds(50))
+    #expect(try await eventually { queue.isEndAwaited || registered.count > 0 })
     #expect(registered.count == 0)
     queue.add("a") { 2 }
     queue.endBatch()
