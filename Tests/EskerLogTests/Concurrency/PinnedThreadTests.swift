@@ -1,3 +1,4 @@
+import EskerFormat
 import EskerPlatform
 import EskerTestSupport
 import Testing
@@ -57,5 +58,24 @@ import Testing
       #expect(eventually { taken.value == 3 }, "a pinned thread may be waiting for the locks that the close holds")
     }
     for thread in threads { thread.join() }
+  }
+
+  /// Whoever is pinned may have found an address there.
+  @Test func whatIsMergedAwayResolvesUntilThePinEnds() throws {
+    let store = try Machine().open { $0.merge.isAutomatic = false }
+    try store.fill(100)
+    let id = try #require(store.sealedIDs.first)
+    let held = try #require(store.probe.hold(id))
+    func resolves() -> Bool { store.probe.canLead(to: UInt64(SegmentHeader.length) >> 3, of: held) }
+    var merging: WorkerThread?
+    try store.withValues(forKeys: ["fill 1"]) { (_, _) throws -> Void in
+      merging = try WorkerThread(name: "merges") { _ = try? store.merge(segments: [id]) }
+      #expect(eventually { !store.sealedIDs.contains(id) })
+      #expect(resolves())
+    }
+    merging?.join()
+    store.probe.collect()
+    #expect(!resolves())
+    try store.close()
   }
 }
