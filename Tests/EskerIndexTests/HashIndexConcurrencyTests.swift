@@ -94,6 +94,45 @@ import Testing
     #expect(index.count == 20)
   }
 
+  /// Each bucket that a split adds gets an entry at least, which is looked for as soon as the bucket counts.
+  @Test func whatASplitHasMovedIsNeverMissed() throws {
+    let epochs = EpochDomain()
+    let index = try makeIndex(epochs)
+    let (first, last) = (Geometry.minimumBucketCount, 8 * Geometry.minimumBucketCount)
+    let hash: @Sendable (Int) -> UInt64 = { bucket in UInt64(bucket) | 1 << 20 }
+    for bucket in first..<last { #expect(index.insert(hash(bucket), address: UInt64(bucket))) }
+    let run = Run()
+    let isReading = Atomic<Bool>(false)
+    onThreads([
+      {
+        var probes = 0
+        repeat {
+          let newest = max(first, index.bucketCount - 1)
+          let pin = epochs.enter()
+          var probe = index.probe(hash(newest))
+          var isFound = false
+          while !isFound, let address = probe.next() { isFound = address == UInt64(newest) }
+          if !isFound { run.missed.wrappingAdd(1, ordering: .relaxed) }
+          epochs.exit(pin)
+          probes += 1
+          isReading.store(true, ordering: .relaxed)
+        } while !run.stopped.load(ordering: .acquiring)
+        run.probes.wrappingAdd(probes, ordering: .relaxed)
+      },
+      {
+        while !isReading.load(ordering: .relaxed) { sched_yield() }
+        var number: UInt64 = 0
+        while index.bucketCount < last, run.missed.load(ordering: .relaxed) == 0 {
+          number += 1
+          if !index.insert(SplitMix.mix(number), address: 1 << 30) { break }
+        }
+        run.stopped.store(true, ordering: .releasing)
+      },
+    ])
+    expectSound(index, run)
+    #expect(index.bucketCount == last)
+  }
+
   private func expectSound(_ index: HashIndex, _ run: Run) {
     #expect(run.missed.load(ordering: .relaxed) == 0)
     #expect(run.invented.load(ordering: .relaxed) == 0)
