@@ -20,12 +20,12 @@ struct Puts<S: Session>: Loop {
   }
 }
 
-/// Puts as many as make a batch, one batch after another; as ``Puts`` otherwise.
-struct BatchedPuts: Loop {
+/// Batches of puts, or of removals if there is no value; as ``Puts`` and ``Removes`` otherwise.
+struct Batches: Loop {
   let store: LogStore
   let keys: KeyBuffer
   let first: Int
-  let value: ValueBuffer
+  let value: ValueBuffer?
   let width: Int
 
   func run<R: Recorder>(_ turns: Range<Int>, _ recorder: inout R) throws -> Tally {
@@ -33,8 +33,13 @@ struct BatchedPuts: Loop {
       recorder.begin()
       try store.write { (batch) throws(StoreError) in
         for index in turn * width..<min((turn + 1) * width, keys.count) {
-          value.stamp(UInt64(first + index))
-          try batch.put(RawSpan(_unsafeBytes: value.bytes), forKey: RawSpan(_unsafeBytes: keys[index]))
+          let key = RawSpan(_unsafeBytes: keys[index])
+          if let value {
+            value.stamp(UInt64(first + index))
+            try batch.put(RawSpan(_unsafeBytes: value.bytes), forKey: key)
+          } else {
+            try batch.remove(key)
+          }
         }
       }
       recorder.end()

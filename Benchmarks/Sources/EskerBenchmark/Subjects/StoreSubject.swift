@@ -59,8 +59,9 @@ struct StoreSubject<E: Engine> {
     }
     if let store = (engine as? EskerStore)?.store, assignment.subject.batch > 1 {
       let width = assignment.subject.batch
+      let value = assignment.workload == .delete ? nil : ValueBuffer(length: length)
       return try run((keys.count + width - 1) / width) { _ in
-        BatchedPuts(store: store, keys: keys, first: first, value: ValueBuffer(length: length), width: width)
+        Batches(store: store, keys: keys, first: first, value: value, width: width)
       }
     }
     switch assignment.workload {
