@@ -9,7 +9,7 @@ public struct WriteBatch: ~Copyable {
     var start: Int
     var keyLength: Int
     var valueLength: Int
-    /// Of key and value. Taken where they were just copied, and are at hand.
+    /// Of key and value, taken while they are at hand: a source must not change while it is lent, as with a single put.
     var checksum: UInt32
     var expiry: Int64
     /// Where its keyspace is in `keyspaces`.
@@ -107,9 +107,9 @@ public struct WriteBatch: ~Copyable {
   }
 }
 
-/// The memory of the last batch of a store, for the next one: a large one would get it page by page from the system, and grow it often.
+/// The memory of the last batch of a store, for the next one, which would otherwise get it page by page from the system, and grow it often.
 ///
-/// Thread safety: any thread. Of batches that are made at a time, one finds it.
+/// Thread safety: any thread. Of batches that are made at the same time, one finds it.
 struct BatchMemory: ~Copyable {
   /// The most bytes of keys and values, and of operations, for which it is kept.
   private static let limit = 1 << 20

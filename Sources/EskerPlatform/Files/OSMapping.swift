@@ -18,10 +18,10 @@ import Synchronization
 /// `skipped` is 0 except for a private mapping that starts inside a large page.
 ///
 /// Safety: the reservation never moves. It belongs to this object until `unmap` returns it, which happens once, in the call
-/// that clears `isReserved`, or before that its end, to which nothing is mapped, in `trim`; `extendLock` keeps the two apart. System calls
-/// only get whole pages inside it: `extend` and `attach` stay below `reserved`, and
-/// the others within `length` or `mappedEnd`. The owner of a mapping promises not to touch anything beyond `length`, or
-/// anything at all after `unmap`. Only `writeBack` may come late: it changes no page, even if the range has a new owner by
+/// that clears `isReserved`. Before that, `trim` may return its end, to which nothing is mapped; `extendLock` keeps the two
+/// apart. System calls only get whole pages inside it: `extend` and `attach` stay below `reserved`, and the others within
+/// `length` or `mappedEnd`. The owner of a mapping promises not to touch anything beyond `length`, or anything at all after
+/// `unmap`. Only `writeBack` may come late: it changes no page, even if the range has a new owner by
 /// then. The guard's slot is in a table that is never freed.
 @safe
 final class OSMapping: Mapping {

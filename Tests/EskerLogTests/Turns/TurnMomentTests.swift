@@ -26,6 +26,17 @@ import Testing
     return try machine.open { $0.sharing = sharing }
   }
 
+  /// A store that has taken its turn for something that it has not tried yet, and the clock that it reads.
+  private func openInTheMiddleOfItsTurn() throws -> (LogStore, WatchedClock) {
+    var machine = machine
+    let clock = WatchedClock(machine.clock)
+    machine.watch = clock
+    let store = try machine.open { $0.sharing = .inTurn() }
+    try store.put("1", forKey: "a")
+    #expect(try store.probe.claimTurn())
+    return (store, clock)
+  }
+
   /// Does something right before the first call of a watched store that matches and at which it is due; what is returned counts how often
   /// it was done: once, or not at all.
   private func before(
@@ -58,12 +69,7 @@ import Testing
 
   /// A turn that was taken for a write is not handed over before that was tried.
   @Test func whatATurnWasTakenForComesFirst() throws {
-    var machine = machine
-    let clock = WatchedClock(machine.clock)
-    machine.watch = clock
-    let store = try machine.open { $0.sharing = .inTurn() }
-    try store.put("1", forKey: "a")
-    #expect(try store.probe.claimTurn())
+    let (store, clock) = try openInTheMiddleOfItsTurn()
     let readings = SharedCounter()
     clock.onReading {
       // It has looked several times by then.
@@ -78,12 +84,7 @@ import Testing
   }
 
   @Test func aThreadThatWasStoppedInItsTurnDoesNotKeepItForEver() throws {
-    var machine = machine
-    let clock = WatchedClock(machine.clock)
-    machine.watch = clock
-    let store = try machine.open { $0.sharing = .inTurn() }
-    try store.put("1", forKey: "a")
-    #expect(try store.probe.claimTurn())
+    let (store, clock) = try openInTheMiddleOfItsTurn()
     let time = machine.clock
     clock.onReading { time.advance(milliseconds: 300) }
     store.probe.handOver()
