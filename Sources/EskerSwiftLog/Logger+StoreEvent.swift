@@ -27,6 +27,8 @@
         (.debug, "merge began", ["segments": .array(segments.map { "\($0)" })])
       case .mergeEnded(let report, let duration):
         (.info, "merge ended", report.metadata.merging(["duration": "\(duration)"]) { $1 })
+      case .erased(let report, let duration):
+        (.info, "erased", report.merged.metadata.merging(["duration": "\(duration)"]) { $1 })
       case .evicted(let records, let bytes):
         (.debug, "records evicted", ["records": "\(records)", "bytes": "\(bytes)"])
       case .checkpointWritten(let sequence, let bytes):

@@ -41,7 +41,7 @@ public enum PackedLayout {
   /// Where the first record after a dictionary starts.
   static func recordsStart(dictionaryLength: Int) -> Int { SegmentHeader.length + dictionaryLength }
 
-  static func isInCell(_ offset: Int) -> Bool { offset & 8 != 0 }
+  package static func isInCell(_ offset: Int) -> Bool { offset & 8 != 0 }
 
   static func roundedUp(_ length: Int) -> Int { (length + alignment - 1) & ~(alignment - 1) }
 

@@ -15,6 +15,9 @@ final class ManifestFiles: @unchecked Sendable {
   private var files: [any File] = []
   /// The copy that is written first, before the other is touched: one that was found missing or damaged, or may not be on the device.
   private var broken: Int?
+  /// How far each copy may have anything but zeros. What a longer manifest had there is not left behind: names of keyspaces that were
+  /// removed.
+  private var ends: [Int] = []
 
   init(directory: String, fileSystem: any FileSystem) {
     self.directory = directory
@@ -149,18 +152,25 @@ final class ManifestFiles: @unchecked Sendable {
     let first = broken ?? Int(manifest.generation & 1)
     session?.editBegan()
     defer { session?.editEnded() }
-    do throws(PlatformError) { try files[first].writeAll(bytes, at: 0) } catch {
+    do throws(PlatformError) { try write(bytes, to: first) } catch {
       broken = first
       // On some file systems even overwriting takes space. The other copy is still intact.
       throw error.isFull && !mayHold(manifest, at: first) ? .nothingWritten(error) : .unknown(error)
     }
     do throws(PlatformError) {
       try files[first].sync()
-      try files[1 - first].writeAll(bytes, at: 0)
+      try write(bytes, to: 1 - first)
       if !isBrief || broken != nil { try files[1 - first].sync() }
     } catch { throw .unknown(error) }
     broken = nil
     return bytes.count * 2
+  }
+
+  private func write(_ bytes: [UInt8], to position: Int) throws(PlatformError) {
+    let rest = max(0, ends[position] - bytes.count)
+    ends[position] = max(ends[position], bytes.count)
+    try files[position].writeAll(bytes + repeatElement(0, count: rest), at: 0)
+    ends[position] = bytes.count
   }
 
   /// Whether a copy may contain this manifest. A partly written one most likely cannot be read.
@@ -173,8 +183,11 @@ final class ManifestFiles: @unchecked Sendable {
   private func openForWriting() throws(PlatformError) {
     var isNew = false
     var opened: [any File] = []
+    ends = []
     for path in paths {
-      let exists = try fileSystem.status(path) != nil
+      let status = try fileSystem.status(path)
+      let exists = status != nil
+      ends.append(status?.size ?? 0)
       opened.append(try fileSystem.open(path, exists ? .readWrite : .create))
       isNew = isNew || !exists
     }

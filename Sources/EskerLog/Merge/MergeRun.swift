@@ -20,17 +20,16 @@ internal import Synchronization
 struct MergeRun: ~Copyable {
   private let merger: Merger
   private let inputs: [Segment]
-  private let evicts: Bool
+  private let purpose: MergePurpose
   private var survey: MergeSurvey
 
   /// - Parameters:
   ///   - inputs: Settled segments of durable records.
-  ///   - evicts: Whether to keep only records that were read lately.
-  init(_ merger: Merger, merging inputs: [Segment], evicting evicts: Bool) {
+  init(_ merger: Merger, merging inputs: [Segment], for purpose: MergePurpose) {
     self.merger = merger
     self.inputs = inputs
-    self.evicts = evicts
-    survey = MergeSurvey(merger, merging: inputs, now: merger.env.checkedNow, evicting: evicts)
+    self.purpose = purpose
+    survey = MergeSurvey(merger, merging: inputs, now: merger.env.checkedNow, for: purpose)
   }
 
   /// Merges. If it throws, the store is unchanged, and what was written is removed now or at the next opening.
@@ -42,7 +41,7 @@ struct MergeRun: ~Copyable {
       for segment in inputs { try survey.take(segment, pace) }
       survey.chooseTombstones()
       // Mostly tombstones that still hide older records: not worth merging until those are gone.
-      if !evicts, survey.writer.bytes == 0, survey.shadowBytes * 2 > bytesRead {
+      if purpose == .space, survey.writer.bytes == 0, survey.shadowBytes * 2 > bytesRead {
         for segment in inputs { segment.wait(for: survey.blockers, bytes: segment.recordBytes) }
         return MergeResult()
       }
@@ -164,6 +163,16 @@ struct MergeRun: ~Copyable {
       throw .damaged(segment.location(), reason: "not every live record of the segment was found, so it is not merged")
     }
   }
+}
+
+/// What a merge is for.
+enum MergePurpose {
+  /// Reclaims space, if that is worth it.
+  case space
+  /// Makes room: keeps only records that were read lately.
+  case eviction
+  /// Leaves nothing that is dead.
+  case erasure
 }
 
 /// The outcome of a merge.

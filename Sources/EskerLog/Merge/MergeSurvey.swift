@@ -52,14 +52,16 @@ struct MergeSurvey: ~Copyable {
   /// How many waits for memory overlap; at most 32, the bits of a word.
   private static let windowLength = 32
 
-  init(_ merger: Merger, merging inputs: [Segment], now: Int64, evicting: Bool) {
+  init(_ merger: Merger, merging inputs: [Segment], now: Int64, for purpose: MergePurpose) {
     self.merger = merger
     self.now = now
     beginning = merger.commits.publishedSequence
     sparing =
-      evicting ? merger.takeSparing(for: inputs.reduce(0) { $0 + $1.recordBytes }) : nil
+      purpose == .eviction ? merger.takeSparing(for: inputs.reduce(0) { $0 + $1.recordBytes }) : nil
     rule = TombstoneRule(merger.catalog, merging: inputs)
-    writer = MergeWriter(merger.keydir, merging: inputs, now: now)
+    // A dictionary has parts of values, and keeps them when they are dead.
+    let leavesNothing = purpose == .erasure || merger.env.options.erasure != .whenMerged
+    writer = MergeWriter(merger.keydir, merging: inputs, now: now, usesDictionary: !leavesNothing)
     window.reserveCapacity(Self.windowLength)
   }
 

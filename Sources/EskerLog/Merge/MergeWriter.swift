@@ -17,7 +17,9 @@ struct MergeWriter: ~Copyable {
   /// Bytes of records written, before packing.
   private(set) var bytes = 0
 
-  init(_ keydir: Keydir, merging inputs: [Segment], now: Int64) {
+  /// - Parameter usesDictionary: Whether to pack with a dictionary.
+  init(_ keydir: Keydir, merging inputs: [Segment], now: Int64, usesDictionary: Bool) {
+    dictionary = usesDictionary ? nil : []
     self.keydir = keydir
     self.inputs = inputs
     self.now = now

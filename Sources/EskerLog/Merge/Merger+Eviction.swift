@@ -55,7 +55,7 @@ extension Merger {
   }
 
   /// Makes the room of a segment, or about that much. False if there is nothing to evict. Called with `merging` held.
-  private func evictNext() throws(StoreError) -> Bool {
+  func evictNext() throws(StoreError) -> Bool {
     if try removeEvicted() { return true }
     // Whoever needs the room waits for the edit.
     listing = min(Self.listed.upperBound, 2 * listing)
@@ -81,7 +81,7 @@ extension Merger {
     }
     guard !oldest.isEmpty else { return false }
     let pace = MergePace(self, bytesPerSecond: nil)
-    _ = try mergeOnce(Array(oldest), pace, evicting: true)
+    _ = try mergeOnce(Array(oldest), pace, for: .eviction)
     env.epochs.collect()
     return true
   }

@@ -31,6 +31,10 @@ final class Merger: @unchecked Sendable {
   private var restingOffset = 0
   /// The last write when nothing was due.
   private var lastLook: UInt64 = 0
+  /// The erasure that is under way in the background.
+  var erasure: Erasure?
+  /// The store time from which on the next one is due.
+  var nextErasure = Int64.min
 
   init(_ maintainer: Maintainer, _ feeds: Feeds) {
     env = maintainer.env
@@ -73,7 +77,11 @@ final class Merger: @unchecked Sendable {
 
   /// Requests a merge of a store that was just opened, if there may be anything to do.
   func askForMerge() {
-    guard env.options.merge.isAutomatic, !env.isFollowing else { return }
+    if env.isFollowing { return }
+    guard env.options.merge.isAutomatic, env.options.erasure == .whenMerged else {
+      if env.options.erasure != .whenMerged { env.workers.merger.request(.merge) }
+      return
+    }
     let figures = mergeFigures()
     let policy = mergePolicy
     let isDue =
@@ -84,11 +92,25 @@ final class Merger: @unchecked Sendable {
     }
   }
 
-  /// Merges once if due; returns when to check again.
+  /// Erases or merges once if due; returns when to check again.
   func mergeIfDue() -> BackgroundWorker.Next {
     defer { env.deliverEvents() }
-    guard env.options.merge.isAutomatic, env.isWritable, !keydir.isIncomplete
-    else { return .whenAsked }
+    guard env.isWritable, !keydir.isIncomplete else { return .whenAsked }
+    var next = BackgroundWorker.Next.whenAsked
+    do throws(StoreError) {
+      let isErasing = try merging.withLock { () throws(StoreError) in
+        try env.checkWritable()
+        return try eraseIfDue()
+      }
+      if isErasing { next = .now }
+    } catch { next = afterFailure(error, of: "erase") }
+    // Also amid an erasure, which may take long.
+    return untilErasure(or: next.sooner(mergeForSpace()))
+  }
+
+  /// Merges once if the log takes too much space; returns when to check again.
+  private func mergeForSpace() -> BackgroundWorker.Next {
+    guard env.options.merge.isAutomatic else { return .whenAsked }
     if let window = env.options.merge.window, !window(env.options.clock.now()) {
       writer.slowDown(by: 0)
       return .after(1_000_000_000)
@@ -97,7 +119,7 @@ final class Merger: @unchecked Sendable {
       let (next, inputs) = try merging.withLock { () throws(StoreError) in try mergeStep() }
       if !inputs.isEmpty { dispose(of: inputs) }
       return next
-    } catch { return afterFailure(error) }
+    } catch { return afterFailure(error, of: "merge") }
   }
 
   /// Does the next thing that is due; returns when to check again, and the segments to release. Called with `merging`
@@ -134,14 +156,14 @@ final class Merger: @unchecked Sendable {
   /// The most segments that may wait for the maintainer: those of one merge of a store at its limit, and some more.
   private static let mostDisposed = 4
 
-  private func afterFailure(_ error: StoreError) -> BackgroundWorker.Next {
+  private func afterFailure(_ error: StoreError, of operation: String) -> BackgroundWorker.Next {
     switch error {
     case .closed, .suspended: return .whenAsked
     default: break
     }
     // Writers do not wait for merges that fail.
     writer.slowDown(by: 0)
-    env.emit(.backgroundFailure(operation: "merge", error))
+    env.emit(.backgroundFailure(operation: operation, error))
     return .after(1_000_000_000)
   }
 
@@ -306,16 +328,9 @@ final class Merger: @unchecked Sendable {
       let total = max(1, chosen.reduce(0) { $0 + $1.fileLength })
       var done = 0
       var rest = chosen[...]
-      while let first = rest.first {
-        var group = [first]
-        var live = catalog.granules.live(first).bytes
-        rest.removeFirst()
-        while let next = rest.first, live + catalog.granules.live(next).bytes <= catalog.usualSegmentSize,
-          group.count < 16
-        {
-          live += catalog.granules.live(next).bytes
-          group.append(rest.removeFirst())
-        }
+      while !rest.isEmpty {
+        let group = smallGroup(of: rest)
+        rest = rest.dropFirst(group.count)
         if let progress, !progress(Double(done) / Double(total)) { throw .cancelled }
         report.add(try mergeOnce(group, MergePace(self, bytesPerSecond: env.options.merge.bytesPerSecond)))
         env.epochs.collect()
@@ -324,6 +339,18 @@ final class Merger: @unchecked Sendable {
       _ = progress?(1)
       return report
     }
+  }
+
+  /// The first of some segments, as many as fill one; none if there are none.
+  func smallGroup(of segments: some Sequence<Segment>) -> [Segment] {
+    var group: [Segment] = []
+    var live = 0
+    for segment in segments {
+      live += catalog.granules.live(segment).bytes
+      if !group.isEmpty, live > catalog.usualSegmentSize || group.count == 16 { break }
+      group.append(segment)
+    }
+    return group
   }
 
   /// The segments of a merge on demand: those named, or all with any dead records.
@@ -343,7 +370,7 @@ final class Merger: @unchecked Sendable {
   func mergeOnce(
     _ chosen: [Segment],
     _ pace: borrowing MergePace,
-    evicting: Bool = false
+    for purpose: MergePurpose = .space
   ) throws(StoreError) -> MergeResult {
     let mergeable = Set(mergeable { _ in true }.map(ObjectIdentifier.init))
     let inputs = chosen.filter { mergeable.contains(ObjectIdentifier($0)) }
@@ -354,7 +381,7 @@ final class Merger: @unchecked Sendable {
     try writer.open()
     let start = env.platform.clock.monotonicNanoseconds()
     env.emit(.mergeBegan(segments: inputs.map(\.id)))
-    let result = try mergeWithReserve(inputs, pace, evicting)
+    let result = try mergeWithReserve(inputs, pace, purpose)
     count(result)
     var report = Report.Merge()
     report.add(result)
@@ -368,9 +395,9 @@ final class Merger: @unchecked Sendable {
   private func mergeWithReserve(
     _ inputs: [Segment],
     _ pace: borrowing MergePace,
-    _ evicts: Bool
+    _ purpose: MergePurpose
   ) throws(StoreError) -> MergeResult {
-    var run = MergeRun(self, merging: inputs, evicting: evicts)
+    var run = MergeRun(self, merging: inputs, for: purpose)
     do throws(StoreError) {
       let result = try run.run(pace)
       if result.bytesRead > 0 { catalog.fillReserve() }
@@ -382,7 +409,7 @@ final class Merger: @unchecked Sendable {
     guard let least = inputs.min(by: { catalog.granules.live($0).bytes < catalog.granules.live($1).bytes }) else {
       return MergeResult()
     }
-    var rest = MergeRun(self, merging: [least], evicting: evicts)
+    var rest = MergeRun(self, merging: [least], for: purpose)
     let result = try rest.run(pace)
     catalog.fillReserve()
     return result

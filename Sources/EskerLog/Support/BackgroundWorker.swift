@@ -44,6 +44,15 @@ final class BackgroundWorker: @unchecked Sendable {
     case now
     /// After that many nanoseconds, or when requested.
     case after(UInt64)
+
+    /// The one of both that comes first.
+    func sooner(_ other: Next) -> Next {
+      switch (self, other) {
+      case (.now, _), (_, .now): .now
+      case (.whenAsked, let next), (let next, .whenAsked): next
+      case (.after(let one), .after(let two)): .after(min(one, two))
+      }
+    }
   }
 
   let isThreaded: Bool

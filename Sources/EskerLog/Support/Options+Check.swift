@@ -16,6 +16,7 @@ extension Options {
       try require(isPossible, "use a segment size of \(segmentSize) for")
     }
     try require(!merge.spaceAmplification.isNaN, "use NaN as space amplification for")
+    if case .within(let time) = erasure { try require(time >= .seconds(1), "erase within \(time) in") }
     if let rate = merge.bytesPerSecond { try require(rate > 0, "merge at \(rate) bytes per second in") }
   }
 }

@@ -12,6 +12,7 @@ extension Options: CustomStringConvertible {
     add(capacity) { $0 == .max ? "no limit of capacity" : "capacity \(NumberText.bytes($0))" }
     if !merge.isAutomatic { parts.append("no automatic merges") }
     add(merge.bytesPerSecond) { "merges of \(NumberText.bytes($0)) a second" }
+    if erasure != .whenMerged { parts.append("erased \(erasure)") }
     switch verification {
     case .onceInMemory: break
     case .everyRead: parts.append("every read verified")

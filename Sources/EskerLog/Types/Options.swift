@@ -32,6 +32,10 @@ public struct Options: Sendable {
   /// When the store reclaims the space of records that were replaced, removed or expired.
   public var merge = Options.Merge()
 
+  /// When what was removed, overwritten or evicted, or has expired, is gone from the store's files. `.whenMerged` by default, which may be
+  /// never.
+  public var erasure: Options.Erasure = .whenMerged
+
   /// How often reads compare a record's checksums. `.onceInMemory` by default.
   public var verification: Options.Verification = .onceInMemory
 

@@ -19,6 +19,9 @@ public enum StoreEvent: Sendable, Hashable {
   /// A merge has ended: its segments have been replaced or, if the report counts none as removed, must wait until older
   /// ones have been.
   case mergeEnded(Report.Merge, duration: Duration)
+  /// Whatever was dead when an erasure in the background began is gone from the store's files. ``Options/erasure`` is kept if this took no
+  /// longer than half of its time.
+  case erased(Report.Erasure, duration: Duration)
   /// A store with a capacity limit evicted live records to make room for others.
   case evicted(records: Int, bytes: Int)
   /// An index checkpoint is durable: the next opening starts from it.

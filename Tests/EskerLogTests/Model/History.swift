@@ -306,6 +306,11 @@ struct History {
       log.append("end the last segment")
       return try store.probe.endTail()
     }
+    if generator.oneIn(8) {
+      log.append("erase")
+      try store.eraseNow()
+      return
+    }
     if generator.oneIn(2) { try store.probe.endTail() }
     let ids = store.statistics.segments.map(\.id)
     let chosen = generator.oneIn(4) ? nil : ids.filter { _ in generator.oneIn(2) }

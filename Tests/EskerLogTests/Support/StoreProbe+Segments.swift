@@ -223,7 +223,7 @@ extension StoreProbe {
       let result = try engine.merger.mergeOnce(
         chosen.map(\.segment),
         MergePace(engine.merger, bytesPerSecond: nil),
-        evicting: evicting
+        for: evicting ? .eviction : .space
       )
       return MergeOutcome(inputs: result.inputs, recordsEvicted: result.recordsEvicted)
     }

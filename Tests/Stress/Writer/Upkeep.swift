@@ -60,6 +60,7 @@ struct Upkeep {
       _ = scene.expectNoError("merge throws", "merge(segments: \(chosen.map { "\($0)" } ?? "nil"))") {
         try store.merge(segments: chosen)
       }
+      if draw.oneIn(12) { _ = scene.expectNoError("an erasure throws", "eraseNow()") { try store.eraseNow() } }
       if draw.oneIn(4) {
         _ = scene.expectNoError("removal of what expired throws", "removeAllExpired()") { try store.removeAllExpired() }
       }

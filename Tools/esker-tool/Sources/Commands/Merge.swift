@@ -22,10 +22,13 @@ struct Merge: ParsableCommand, JSONPrinting {
 
       With --compression, the store compresses values from now on, and the merge all that are not compressed yet.
 
+      With --erase, nothing that is dead stays in any file: all segments with a dead record are written anew, however few they are, and       those that are packed with a dictionary, which has parts of values. esker verify --erased shows that. File systems and devices keep       what was in removed files until they use the room again.
+
       Examples:
         esker merge cities.esker --dry-run
         esker merge cities.esker
         esker merge cities.esker --compression lz4
+        esker merge people.esker --erase
       """
   )
 
@@ -36,10 +39,14 @@ struct Merge: ParsableCommand, JSONPrinting {
   @Flag(help: "Say what a merge would do, without doing it.")
   var dryRun = false
 
+  @Flag(help: "Leave nothing that is dead in any file.")
+  var erase = false
+
   @Flag(help: "Print JSON.")
   var json = false
 
   func validate() throws {
+    if dryRun, erase { throw ValidationError("--dry-run changes nothing: it goes without --erase.") }
     if dryRun, packing.compression != nil {
       throw ValidationError("--dry-run changes nothing: it goes without --compression.")
     }
@@ -63,7 +70,8 @@ struct Merge: ParsableCommand, JSONPrinting {
       defer { progress.clear() }
       let notice = "stopping once the segment that is being merged is done"
       return try Interruption.saying(notice, isQuiet: self.store.quiet) {
-        try store.mergeAroundDamage(notices) { progress.goesOn($0) }
+        guard erase else { return try store.mergeAroundDamage(notices) { progress.goesOn($0) } }
+        return (try store.eraseNow { progress.goesOn($0) }.merged, HeldSegments())
       }
     }
     try report(done, held, before: before, after: StoreSizes(store.store))
@@ -93,28 +101,30 @@ struct Merge: ParsableCommand, JSONPrinting {
         "bytesRead": report.bytesRead, "bytesWritten": report.bytesWritten, "bytesFreed": report.bytesFreed,
         "bytesOnDiskBefore": before.all, "bytesOnDisk": after.all, "segmentsHeld": held.segments.count,
       ],
-      text: Self.text(report, held, before, after) + held.advice(store.store),
+      text: text(report, held, before, after) + held.advice(store.store),
       asJSON: json
     )
   }
 
-  private static func text(
+  private func text(
     _ report: Report.Merge,
     _ held: HeldSegments,
     _ before: StoreSizes,
     _ after: StoreSizes
   ) -> String {
     guard report.segmentsRemoved > 0 else {
-      return (held.segments.isEmpty ? "nothing to merge" : "nothing else to merge") + additions(before, after)
+      return (held.segments.isEmpty ? "nothing to \(erase ? "erase" : "merge")" : "nothing else to merge")
+        + Self.additions(before, after)
     }
     var done = MergeEstimate()
     (done.bytesRead, done.bytesWritten) = (report.bytesRead, report.bytesWritten)
-    let isForLittle = !done.isWorthIt && done.bytesFreed >= 0
-    return "merged \(HumanUnits.count(report.segmentsRemoved, "segment")) into \(report.segmentsWritten), copied "
+    let isForLittle = !erase && !done.isWorthIt && done.bytesFreed >= 0
+    return "\(erase ? "erased all that was dead: " : "")merged "
+      + "\(HumanUnits.count(report.segmentsRemoved, "segment")) into \(report.segmentsWritten), copied "
       + HumanUnits.bytes(report.bytesWritten)
       + (isForLittle ? " to reclaim \(HumanUnits.bytes(done.bytesFreed)), hardly worth it" : "")
       + ": \(HumanUnits.bytes(before.all)) on disk before, \(HumanUnits.bytes(after.all)) now"
-      + additions(before, after)
+      + Self.additions(before, after)
   }
 
   /// A line about what has come to the store by being written to, whatever was merged; nothing if nothing has.

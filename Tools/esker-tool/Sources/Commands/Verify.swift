@@ -15,10 +15,14 @@ struct Verify: KeyspaceCommand, JSONPrinting {
       versions values are marked with, and of CBOR and JSON which fields they have, of which type, each with how many entries and \
       the keys of a few. Then the exit code is 1 too if an entry does not have its form.
 
+      With --erased, it looks instead whether anything is left of a key in any file, by every byte of each: a record of it, of whatever       age, or its bytes where no record is. The same bytes in other entries are printed, too, and do not count; --erased-bytes counts all.       The exit code is 0 if nothing is left, and 1 otherwise. Keys that are still there are found as well.
+
       Examples:
         esker verify cities.esker
         esker verify cities.esker --json | jq '.damage[]'
         esker verify people.esker --forms --keyspace users
+        esker verify people.esker --erased anna@example.org --keyspace users
+        esker verify people.esker --erased-bytes 'Anna Meier'
       """
   )
 
@@ -27,19 +31,39 @@ struct Verify: KeyspaceCommand, JSONPrinting {
   @Flag(help: "Check the forms of keys and values too, and show the fields of values.")
   var forms = false
 
+  @Option(help: ArgumentHelp("Look whether anything is left of a key that was removed.", valueName: "key"))
+  var erased: String?
+
+  @Option(help: ArgumentHelp("Look whether these bytes are in any file.", valueName: "text"))
+  var erasedBytes: String?
+
+  @OptionGroup var encoding: KeyEncodingOption
+
   @OptionGroup var keyspace: KeyspaceOption
 
   @Flag(help: "Print JSON.")
   var json = false
 
   /// Damage is that of the whole store.
-  var takesKeyspace: Bool { forms }
+  var takesKeyspace: Bool { forms || erased != nil }
 
   func validate() throws {
-    guard keyspace.keyspace == nil || forms else { throw ValidationError("--keyspace goes with --forms.") }
+    guard keyspace.keyspace == nil || takesKeyspace else {
+      throw ValidationError("--keyspace goes with --forms and --erased.")
+    }
+    guard [forms, erased != nil, erasedBytes != nil].count(where: { $0 }) <= 1 else {
+      throw ValidationError("Give only one of --forms, --erased and --erased-bytes.")
+    }
+    guard erased?.isEmpty != true, erasedBytes?.isEmpty != true else {
+      throw ValidationError("Nothing stands everywhere: give at least a byte to look for.")
+    }
   }
 
   func run() throws {
+    if let listing = try erasure() {
+      var output = BufferedOutput.standard()
+      return try listing.write(asJSON: json, isQuiet: store.quiet, to: &output)
+    }
     try store.read(namesDamage: true) { store in
       let name = try keyspace.name(in: store)
       let report = try verify(store)
@@ -55,6 +79,14 @@ struct Verify: KeyspaceCommand, JSONPrinting {
       guard report.isClean else { throw ToolError.damageFound }
       guard found?.isClean != false else { throw ToolError.otherFormsFound }
     }
+  }
+
+  private func erasure() throws -> ErasureListing? {
+    if let erased {
+      let subject = try ErasureListing.Subject.key(encoding.given(erased), keyspace: keyspace.keyspace ?? "")
+      return try ErasureListing(store, subject, name: erased)
+    }
+    return try erasedBytes.map { try ErasureListing(store, .bytes($0), name: $0) }
   }
 
   private func checkForms(of store: LogStore, in name: String?) throws -> FormReport {

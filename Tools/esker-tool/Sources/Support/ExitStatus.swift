@@ -38,7 +38,8 @@ enum ExitStatus {
     case .outputClosed: success
     case .noKeyspace, .notFound, .someAbsent, .nothingFound, .noneInRange, .noSegment, .noRecord, .badLine, .badGzip,
       .nothingLoaded,
-      .damageFound, .otherFormsFound, .otherInput, .notRepresentable, .benchmarkFailed, .different, .historyMerged,
+      .notErased, .damageFound, .otherFormsFound, .otherInput, .notRepresentable, .benchmarkFailed, .different,
+      .historyMerged,
       .notWritten,
       .noPosition, .otherPosition, .changedMeanwhile, .notConfirmed, .nothingToMeasure:
       failure

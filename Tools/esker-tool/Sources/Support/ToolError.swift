@@ -34,6 +34,8 @@ enum ToolError: Error, Equatable {
   case noSegment(UInt64, path: String)
   /// No record of the key is left in the store's files.
   case noRecord(String)
+  /// Something is left in the store's files, which has been reported.
+  case notErased(String)
   /// The store is damaged, which has been reported.
   case damageFound
   /// Entries do not have the form that their keyspace records, which has been reported.
@@ -143,6 +145,7 @@ extension ToolError: CustomStringConvertible {
     case .badLine(let number, let why): "line \(number): \(why)"
     case .nothingLoaded(let count):
       count == 1 ? "the only line cannot be loaded" : "none of the \(HumanUnits.count(count)) lines can be loaded"
+    case .notErased(let what): "something is left of \(what)"
     case .damageFound: "the store is damaged"
     case .otherFormsFound: "some entries are not of the recorded form"
     case .outputClosed: "standard output was closed"
