@@ -31,6 +31,13 @@ let toolTargets: [Target] = [
     path: "Tools/esker-tool/Tests",
     swiftSettings: strict
   ),
+  // What the example for Python reads.
+  .executableTarget(
+    name: "esker-measurements",
+    dependencies: ["EskerLog"],
+    path: "Examples/Python/Writer",
+    swiftSettings: strict
+  ),
 ]
 
 /// The tests of the products that join Esker to other libraries.
@@ -369,6 +376,23 @@ let package = Package(
   swiftLanguageModes: [.v6],
   cLanguageStandard: .c11
 )
+
+// The interface for C. What it is written with came with Swift 6.3.
+#if compiler(>=6.3)
+  package.products.append(.library(name: "EskerC", type: .dynamic, targets: ["EskerC"]))
+  package.targets += [
+    // The header, and what no Swift is needed for.
+    .target(name: "CEsker"),
+    .target(name: "EskerC", dependencies: ["CEsker", "EskerLog"], swiftSettings: shipped),
+    // What its calls cost. Run it in release.
+    .executableTarget(
+      name: "esker-call-benchmark",
+      dependencies: ["CEsker", "EskerC", "EskerLog"],
+      path: "Benchmarks/CallBenchmark",
+      swiftSettings: strict
+    ),
+  ]
+#endif
 
 // What only those need who work on Esker: the tool, and the tests of all products. It depends on packages that no user of the library
 // shall fetch, so it is there only if the environment asks for it, as Tools/test and Tools/install do: `core` for the library and the

@@ -106,3 +106,25 @@ build_release() {
   [[ $(uname) == Darwin ]] || build+=(--static-swift-stdlib)
   swift_core "${build[@]}" >&2 && directory=$(swift_core "${build[@]}" --show-bin-path) && printf '%s/%s\n' "$directory" "$1"
 }
+
+# build_c_library: builds the library for C in release, and prints where it is. From the root of the repository.
+build_c_library() {
+  local -a build=(build -c release --product EskerC --scratch-path .build/static)
+  local directory version name=libEskerC.so
+  version=$(sed -n 's/^#define ESKER_VERSION_MAJOR //p' Sources/CEsker/include/esker.h)
+  # It has Swift's own libraries in it, as what is built by `build_release`; on macOS they are the system's. It shows only what C calls.
+  if [[ $(uname) == Darwin ]]; then
+    name=libEskerC.dylib
+    build+=(-Xlinker -install_name -Xlinker "@rpath/libEskerC.$version.dylib")
+  else
+    build+=(--static-swift-stdlib -Xlinker "--version-script=$PWD/Tools/lib/c/esker.map" -Xlinker "-soname=$name.$version")
+  fi
+  swift_core "${build[@]}" >&2 && directory=$(swift_core "${build[@]}" --show-bin-path) && printf '%s/%s\n' "$directory" "$name"
+}
+
+# c_library PREFIX: where Tools/install --c has put the library.
+c_library() {
+  local major
+  major=$(sed -n 's/^#define ESKER_VERSION_MAJOR //p' "$1/include/esker.h")
+  if [[ $(uname) == Darwin ]]; then printf '%s/lib/libEskerC.%s.dylib\n' "$1" "$major"; else printf '%s/lib/libEskerC.so.%s\n' "$1" "$major"; fi
+}

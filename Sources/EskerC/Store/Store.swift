@@ -1,0 +1,111 @@
+// Safety: pointers are the caller's, who keeps what they point to until its call returns, as esker.h says. Each is looked at before it is
+// followed.
+
+import CEsker
+import EskerLog
+
+/// See `esker_open` in esker.h.
+@c(esker_open)
+public func open(
+  _ path: UnsafePointer<CChar>?,
+  _ options: UnsafePointer<esker_options>?,
+  _ store: UnsafeMutablePointer<OpaquePointer?>?
+) -> esker_status {
+  unsafe store?.pointee = nil
+  return calling {
+    let result = try unsafe place(store)
+    let settings = try unsafe OpenSettings(options)
+    if settings.isInMemory { return try unsafe handOut(LogStore.inMemory(options: settings.options), result) }
+    let path = try unsafe text(path, "the path")
+    try settings.creation.check(path)
+    return try unsafe handOut(LogStore(at: path, options: settings.options), result)
+  }
+}
+
+extension OpenSettings.Creation {
+  /// Throws if there must be a store at a path and there is none, or the other way round.
+  fileprivate func check(_ path: String) throws(StoreError) {
+    switch self {
+    case .ifMissing: return
+    case .never: _ = try LogStore.history(at: path)
+    case .always:
+      do throws(StoreError) { _ = try LogStore.history(at: path) } catch {
+        // Whether there is something else is for the opening to find.
+        if case .notAStore = error { return }
+        throw error
+      }
+      throw .directoryNotEmpty(path: path)
+    }
+  }
+}
+
+/// See `esker_close` in esker.h.
+@c(esker_close)
+public func close(_ store: OpaquePointer?) -> esker_status {
+  unsafe closing(store, LogStore.self) { store in try store.close() }
+}
+
+/// See `esker_sync` in esker.h.
+@c(esker_sync)
+public func sync(_ store: OpaquePointer?) -> esker_status {
+  unsafe calling(store, LogStore.self) { store in
+    try store.sync()
+    return ESKER_OK
+  }
+}
+
+/// See `esker_refresh` in esker.h.
+@c(esker_refresh)
+public func refresh(_ store: OpaquePointer?) -> esker_status {
+  unsafe calling(store, LogStore.self) { store in
+    try store.refresh()
+    return ESKER_OK
+  }
+}
+
+/// See `esker_merge` in esker.h.
+@c(esker_merge)
+public func merge(_ store: OpaquePointer?) -> esker_status {
+  unsafe calling(store, LogStore.self) { store in
+    try store.merge()
+    return ESKER_OK
+  }
+}
+
+/// See `esker_backup` in esker.h.
+@c(esker_backup)
+public func backup(
+  _ store: OpaquePointer?,
+  _ directory: UnsafePointer<CChar>?,
+  _ previous: UnsafePointer<CChar>?
+) -> esker_status {
+  unsafe calling(store, LogStore.self) { store in
+    let directory = try unsafe text(directory, "the directory")
+    let earlier = unsafe previous == nil ? nil : try text(previous, "the previous backup")
+    try store.backup(to: directory, reusing: earlier)
+    return ESKER_OK
+  }
+}
+
+/// See `esker_statistics` in esker.h.
+@c(esker_statistics)
+public func statistics(
+  _ store: OpaquePointer?,
+  _ json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?,
+  _ length: UnsafeMutablePointer<Int>?
+) -> esker_status {
+  unsafe json?.pointee = nil
+  unsafe length?.pointee = 0
+  return unsafe calling(store, LogStore.self) { store in
+    let result = try unsafe place(json)
+    // Throws if the store is closed: its statistics would be those of nothing.
+    _ = try store.keyspaceNames
+    let text = StatisticsText(of: store)
+    let memory = try unsafe allocate(text.bytes.count + 1)
+    unsafe memory.copyBytes(of: text.bytes)
+    unsafe memory.storeBytes(of: 0, toByteOffset: text.bytes.count, as: UInt8.self)
+    unsafe result.pointee = unsafe memory.assumingMemoryBound(to: CChar.self)
+    unsafe length?.pointee = text.bytes.count
+    return ESKER_OK
+  }
+}
