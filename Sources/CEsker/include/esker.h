@@ -1,5 +1,6 @@
 /*
- * Esker: an embedded, log-structured key-value store. Its interface for C, and for all languages that can call C.
+ * Esker: an embedded, log-structured key-value store. Its interface for C, and for all languages that can call
+ * C.
  *
  * Link with libEskerC: `pkg-config --cflags --libs esker`, or in CMake find_package(Esker) and Esker::EskerC.
  *
@@ -13,33 +14,38 @@
  *     esker_keyspace_close(cities);
  *     esker_close(store);
  *
- * Errors. Every function that can fail returns an esker_status. 0 is success. Values from 1 to 99 are answers, such as
- * ESKER_NOT_FOUND. Values from 100 on are failures: ESKER_FAILED(status) is true, and esker_last_error() says what has
- * happened, where, and what to do. Later versions may return further values: take an unknown one from 100 on for a
- * failure. A function that fails has changed nothing, unless its status says otherwise. Where a function fails, what it would
- * return through pointers is 0 or NULL.
+ * Errors. Every function that can fail returns an esker_status. 0 is success. Values from 1 to 99 are answers,
+ * such as ESKER_NOT_FOUND. Values from 100 on are failures: ESKER_FAILED(status) is true, and
+ * esker_last_error() says what has happened, where, and what to do. Later versions may return further values:
+ * take an unknown one from 100 on for a failure. A function that fails has changed nothing, unless its status
+ * says otherwise. Where a function fails, what it would return through pointers is 0 or NULL.
  *
- * Handles. A store, a keyspace, a batch, a snapshot and a cursor are handles. Each handle that a function has returned
- * is closed once, in any order, by the close function of its type; NULL is ignored there. Handles are numbers in the guise
- * of pointers and are never followed: one that was closed, or never was one, is ESKER_ERROR_INVALID_HANDLE wherever it is
- * used. Closing a store makes calls with its other handles fail with ESKER_ERROR_CLOSED, but they still have to be closed.
+ * Handles. A store, a keyspace, a batch, a snapshot and a cursor are handles. Each handle that a function has
+ * returned is closed once, in any order, by the close function of its type; NULL is ignored there. Handles are
+ * numbers in the guise of pointers and are never followed: one that was closed, or never was one, is
+ * ESKER_ERROR_INVALID_HANDLE wherever it is used. Closing a store makes calls with its other handles fail with
+ * ESKER_ERROR_CLOSED, but they still have to be closed.
  *
- * Bytes. Keys and values are any bytes, given as a pointer and a length. A pointer may be NULL if the length is 0. A key
- * has at most ESKER_MAXIMUM_KEY_LENGTH bytes, a value at most ESKER_MAXIMUM_VALUE_LENGTH. What the caller passes is read
- * during the call and never kept. Paths and names are UTF-8 and end with a zero byte.
+ * Bytes. Keys and values are any bytes, given as a pointer and a length. A pointer may be NULL if the length is
+ * 0. A key has at most ESKER_MAXIMUM_KEY_LENGTH bytes, a value at most ESKER_MAXIMUM_VALUE_LENGTH. What the
+ * caller passes is read during the call and never kept. Paths and names are UTF-8 and end with a zero byte.
  *
- * Memory. What a function returns in memory of its own (its documentation says "free it") is freed with esker_free().
+ * Memory. What a function returns in memory of its own (its documentation says "free it") is freed with
+ * esker_free().
  *
- * Threads. Any thread may call any function with any handle at any time, and close it while others use it. They then
- * finish as usual, and later calls fail. But a batch and a cursor belong to one thread at a time: what a cursor returns is
- * valid until its next call. Many threads that use one keyspace at once are faster with a handle each.
+ * Threads. Any thread may call any function with any handle at any time, and close it while others use it. They
+ * then finish as usual, and later calls fail. But a batch and a cursor belong to one thread at a time: what a
+ * cursor returns is valid until its next call. Many threads that use one keyspace at once are faster with a
+ * handle each.
  *
- * Processes. A store must not be used in the child of a fork(); let the child open it by itself, in turn or read-only. A process
- * that ends without closing a store loses nothing that was written, but the next opening takes longer.
+ * Processes. A store must not be used in the child of a fork(); let the child open it by itself, in turn or
+ * read-only. A process that ends without closing a store loses nothing that was written, but the next opening
+ * takes longer.
  *
- * Versions. Structs begin with their size, so that they can grow: a program that was compiled with an older header works
- * with a newer library. Set it with the macro that ends in _INIT, which sets everything else to 0, the default. A library
- * that is older than the header refuses fields that it does not know, unless they are 0. Numbers of constants never change.
+ * Versions. Structs begin with their size, so that they can grow: a program that was compiled with an older
+ * header works with a newer library. Set it with the macro that ends in _INIT, which sets everything else to 0,
+ * the default. A library that is older than the header refuses fields that it does not know, unless they are 0.
+ * Numbers of constants never change.
  */
 #ifndef ESKER_H
 #define ESKER_H
@@ -135,8 +141,9 @@ const char *esker_version(void);
 const char *esker_status_name(esker_status status);
 
 /*
- * What the last failure in this thread was, in one line of English, cut off after about 1000 bytes; "" if nothing has failed yet.
- * Valid until the next failure in this thread, or its end. Not changed by answers and successes.
+ * What the last failure in this thread was, in one line of English, cut off after about 1000 bytes; "" if
+ * nothing has failed yet. Valid until the next failure in this thread, or its end. Not changed by answers and
+ * successes.
  */
 const char *esker_last_error(void);
 
@@ -151,14 +158,14 @@ void esker_free(void *memory);
 /* What a write survives once its call has returned. */
 typedef enum esker_durability {
   ESKER_DURABILITY_DEFAULT = 0,  /* of a write: that of the store; of an opening: what the store remembers */
-  ESKER_DURABILITY_BUFFERED = 1, /* the end of the process, however it ends, but no power failure. That of a new store */
+  ESKER_DURABILITY_BUFFERED = 1, /* the end of the process, however it ends; no power failure. Of a new store */
   ESKER_DURABILITY_SYNCED = 2,   /* a power failure */
   ESKER_DURABILITY_PERIODIC = 3  /* a power failure once a period has passed */
 } esker_durability;
 
 /* When a value expires. */
 typedef enum esker_expiry {
-  ESKER_EXPIRY_DEFAULT = 0, /* of a write: that of the keyspace or the store; of an opening: what the store remembers */
+  ESKER_EXPIRY_DEFAULT = 0, /* of a write: the keyspace's or the store's; of an opening: what the store remembers */
   ESKER_EXPIRY_NEVER = 1,
   ESKER_EXPIRY_AFTER = 2, /* so many milliseconds after the write */
   ESKER_EXPIRY_AT = 3     /* at an instant, in milliseconds since 1970-01-01 00:00 UTC */
@@ -192,8 +199,8 @@ typedef enum esker_verification {
 } esker_verification;
 
 /*
- * How a store is opened. Everything that is 0 has its default. A store remembers durability, default expiry, segment size,
- * compression and capacity: 0 keeps what it remembers.
+ * How a store is opened. Everything that is 0 has its default. A store remembers durability, default expiry,
+ * segment size, compression and capacity: 0 keeps what it remembers.
  */
 typedef struct esker_options {
   size_t size;                  /* sizeof(esker_options) */
@@ -212,7 +219,7 @@ typedef struct esker_options {
   int64_t default_expiry_ms;    /* of ESKER_EXPIRY_AFTER and ESKER_EXPIRY_AT */
   int64_t sharing_patience_ms;  /* how long a write waits for its turn before ESKER_ERROR_LOCKED; 0 for 10 seconds */
   uint64_t segment_size;        /* of a file of the log in bytes: 64 KiB to 1 GiB */
-  uint64_t capacity;            /* the most bytes of all files, at least 256 KiB: the store is a cache. UINT64_MAX: no limit */
+  uint64_t capacity;            /* the most bytes of all files, from 256 KiB on: a cache. UINT64_MAX: no limit */
   uint64_t merge_bytes_per_second; /* the most that merges copy; 0 for no limit */
 } esker_options;
 
@@ -222,38 +229,43 @@ typedef struct esker_options {
 esker_status esker_open(const char *path, const esker_options *options, esker_store **store);
 
 /*
- * Closes a store: syncs what was written and lets go of its files. Calls that are under way in other threads end first or
- * fail with ESKER_ERROR_CLOSED. Whatever it returns, the handle is gone; a failure says that the last writes may not be durable.
+ * Closes a store: syncs what was written and lets go of its files. Calls that are under way in other threads
+ * end first or fail with ESKER_ERROR_CLOSED. Whatever it returns, the handle is gone; a failure says that the
+ * last writes may not be durable.
  */
 esker_status esker_close(esker_store *store);
 
 /* Makes every write that returned before the call durable. */
 esker_status esker_sync(esker_store *store);
 
-/* Lets a store that was opened read-only see everything that was written before the call. Reads follow by themselves, a little later. */
+/*
+ * Lets a store that was opened read-only see everything that was written before the call. Reads follow by themselves,
+ * a little later.
+ */
 esker_status esker_refresh(esker_store *store);
 
-/* Reclaims the space of records that were replaced, removed or expired. Without options, a store does so by itself. */
+/* Reclaims the space of records that were replaced, removed or expired. A store does so by itself, too. */
 esker_status esker_merge(esker_store *store);
 
 /*
- * Copies the store, as it is at one instant, to a directory that does not exist or is empty, while reads and writes continue. The copy is
- * a store and is durable. Files are shared by hard links where possible. previous, which may be NULL, is an earlier
- * backup of this store: what it has is shared with it, also on another volume.
+ * Copies the store, as it is at one instant, to a directory that does not exist or is empty, while reads and
+ * writes continue. The copy is a store and is durable. Files are shared by hard links where possible. previous,
+ * which may be NULL, is an earlier backup of this store: what it has is shared with it, also on another volume.
  */
 esker_status esker_backup(esker_store *store, const char *directory, const char *previous);
 
 /*
- * Figures of the store as a JSON object in UTF-8, with a zero byte behind its length; free it. Fields keep their names, and others may
- * be added; sizes are in bytes. length may be NULL. Keys that have expired are counted until they are removed.
+ * Figures of the store as a JSON object in UTF-8, with a zero byte behind its length; free it. Fields keep
+ * their names, and others may be added; sizes are in bytes. length may be NULL. Keys that have expired are
+ * counted until they are removed.
  */
 esker_status esker_statistics(esker_store *store, char **json, size_t *length);
 
 /* ---- Keyspaces ---- */
 
 /*
- * Opens the keyspace of that name and creates it if there is none. NULL and "" name the default keyspace. Close it with
- * esker_keyspace_close().
+ * Opens the keyspace of that name and creates it if there is none. NULL and "" name the default keyspace. Close
+ * it with esker_keyspace_close().
  */
 esker_status esker_keyspace_open(esker_store *store, const char *name, esker_keyspace **keyspace);
 
@@ -261,14 +273,14 @@ esker_status esker_keyspace_open(esker_store *store, const char *name, esker_key
 esker_status esker_keyspace_close(esker_keyspace *keyspace);
 
 /*
- * Removes a keyspace with all its entries, in constant time. Handles of it then fail with ESKER_ERROR_KEYSPACE_REMOVED. ESKER_NOT_FOUND if
- * there is none.
+ * Removes a keyspace with all its entries, in constant time. Handles of it then fail with
+ * ESKER_ERROR_KEYSPACE_REMOVED. ESKER_NOT_FOUND if there is none.
  */
 esker_status esker_keyspace_remove(esker_store *store, const char *name);
 
 /*
- * The names of all keyspaces but the default one, in no particular order: (*names)[0] to (*names)[*count - 1], and NULL behind
- * them. They are in one block of memory with the array; free the array, and nothing else.
+ * The names of all keyspaces but the default one, in no particular order: (*names)[0] to (*names)[*count - 1],
+ * and NULL behind them. They are in one block of memory with the array; free the array, and nothing else.
  */
 esker_status esker_keyspace_names(esker_store *store, char ***names, size_t *count);
 
@@ -278,20 +290,22 @@ esker_status esker_count(esker_keyspace *keyspace, uint64_t *count);
 /* ---- Reading ---- */
 
 /* A copy of a key's value; free it. Not NULL if the value is empty. ESKER_NOT_FOUND without one. */
-esker_status esker_get(esker_keyspace *keyspace, const void *key, size_t key_length, void **value, size_t *value_length);
+esker_status esker_get(esker_keyspace *keyspace, const void *key, size_t key_length, void **value,
+                       size_t *value_length);
 
 /*
- * Copies a key's value into a buffer of the caller's, and sets value_length to the value's length. If that is more than
- * capacity, returns ESKER_BUFFER_TOO_SMALL; the buffer then has the value's beginning. With a capacity of 0, buffer may be
- * NULL. Allocates nothing, unless the value is compressed.
+ * Copies a key's value into a buffer of the caller's, and sets value_length to the value's length. If that is
+ * more than capacity, returns ESKER_BUFFER_TOO_SMALL; the buffer then has the value's beginning. With a
+ * capacity of 0, buffer may be NULL. Allocates nothing, unless the value is compressed.
  */
 esker_status esker_get_into(esker_keyspace *keyspace, const void *key, size_t key_length, void *buffer, size_t capacity,
                             size_t *value_length);
 
 /*
- * The values of several keys, in one block of memory, several times as fast as one call for each. values, an array of the
- * caller's, gets count slices; data is NULL for a key that is absent. They point into *block; free it, and with it all values.
- * Each value is one that its key had during the call; together they are no snapshot.
+ * The values of several keys, in one block of memory, several times as fast as one call for each. values, an
+ * array of the caller's, gets count slices; data is NULL for a key that is absent. They point into *block; free
+ * it, and with it all values. Each value is one that its key had during the call; together they are no
+ * snapshot.
  */
 esker_status esker_get_many(esker_keyspace *keyspace, const esker_slice *keys, size_t count, esker_slice *values,
                             void **block);
@@ -326,8 +340,8 @@ typedef struct esker_write_options {
 #define ESKER_WRITE_OPTIONS_INIT {sizeof(esker_write_options), 0, 0, 0, 0}
 
 /*
- * In all of these options may be NULL, and so may version, which gets the number of the write: that of the value, which
- * changes exactly when the value is written again. Numbers begin with 1 and ascend.
+ * In all of these options may be NULL, and so may version, which gets the number of the write: that of the
+ * value, which changes exactly when the value is written again. Numbers begin with 1 and ascend.
  */
 
 /* Stores a value, in place of the present one if there is one. */
@@ -344,23 +358,25 @@ esker_status esker_put_if_version(esker_keyspace *keyspace, const void *key, siz
                                   uint64_t *version);
 
 /*
- * Compare and set: stores a value if the present one is equal to expected; NULL means that there must be none, which an empty
- * value is not. Else ESKER_CONFLICT. Writes nothing if neither the value nor its expiry would change.
+ * Compare and set: stores a value if the present one is equal to expected; NULL means that there must be none,
+ * which an empty value is not. Else ESKER_CONFLICT. Writes nothing if neither the value nor its expiry would
+ * change.
  */
 esker_status esker_compare_and_set(esker_keyspace *keyspace, const void *key, size_t key_length, const void *expected,
                                    size_t expected_length, const void *value, size_t value_length,
                                    const esker_write_options *options, uint64_t *version);
 
 /*
- * Adds amount to a counter, wrapping on overflow, and sets sum, which may be NULL. An absent key counts as 0. A counter is a value of 8 bytes,
- * the least significant first; any other is ESKER_ERROR_DAMAGED. The options' expiry must be 0: a counter keeps its own.
+ * Adds amount to a counter, wrapping on overflow, and sets sum, which may be NULL. An absent key counts as 0. A
+ * counter is a value of 8 bytes, the least significant first; any other is ESKER_ERROR_DAMAGED. The options'
+ * expiry must be 0: a counter keeps its own.
  */
 esker_status esker_increment(esker_keyspace *keyspace, const void *key, size_t key_length, int64_t amount,
                              const esker_write_options *options, int64_t *sum);
 
 /*
- * Sets when a present value expires, as the options say, which must say it: ESKER_EXPIRY_NEVER, _AFTER or _AT. Writes the value again.
- * ESKER_NOT_FOUND without a value.
+ * Sets when a present value expires, as the options say, which must say it: ESKER_EXPIRY_NEVER, _AFTER or _AT.
+ * Writes the value again. ESKER_NOT_FOUND without a value.
  */
 esker_status esker_touch(esker_keyspace *keyspace, const void *key, size_t key_length,
                          const esker_write_options *options, uint64_t *version);
@@ -379,8 +395,9 @@ esker_status esker_remove_all(esker_keyspace *keyspace, const esker_write_option
 /* ---- Batches ---- */
 
 /*
- * A new batch of writes to one or several keyspaces of a store. It collects copies in memory, and esker_batch_commit() writes them: after a
- * crash, and in a snapshot, either all of them are there or none. Free it with esker_batch_free(). At most 2 GiB.
+ * A new batch of writes to one or several keyspaces of a store. It collects copies in memory, and
+ * esker_batch_commit() writes them: after a crash, and in a snapshot, either all of them are there or none.
+ * Free it with esker_batch_free(). At most 2 GiB.
  */
 esker_status esker_batch_create(esker_store *store, esker_batch **batch);
 
@@ -392,15 +409,15 @@ esker_status esker_batch_put(esker_batch *batch, esker_keyspace *keyspace, const
 esker_status esker_batch_remove(esker_batch *batch, esker_keyspace *keyspace, const void *key, size_t key_length);
 
 /*
- * Adds a condition: at the commit, the key must still have this version; 0 means that it must have no value. So a program can
- * read, decide, and write only if what it has read is still so: a transaction.
+ * Adds a condition: at the commit, the key must still have this version; 0 means that it must have no value. So
+ * a program can read, decide, and write only if what it has read is still so: a transaction.
  */
 esker_status esker_batch_require(esker_batch *batch, esker_keyspace *keyspace, const void *key, size_t key_length,
                                  uint64_t version);
 
 /*
- * Writes a batch, which is then empty and may be filled again. ESKER_CONFLICT if a condition does not hold. Unless it
- * returns ESKER_OK, the batch keeps what is in it. Of the options, only the durability counts.
+ * Writes a batch, which is then empty and may be filled again. ESKER_CONFLICT if a condition does not hold.
+ * Unless it returns ESKER_OK, the batch keeps what is in it. Of the options, only the durability counts.
  */
 esker_status esker_batch_commit(esker_batch *batch, const esker_write_options *options);
 
@@ -410,14 +427,15 @@ esker_status esker_batch_free(esker_batch *batch);
 /* ---- Snapshots and cursors ---- */
 
 /*
- * Opens a snapshot: the store as it is now, whatever is written later. Close it with esker_snapshot_close(): until then, what it shows
- * stays on disk.
+ * Opens a snapshot: the store as it is now, whatever is written later. Close it with esker_snapshot_close():
+ * until then, what it shows stays on disk.
  */
 esker_status esker_snapshot_open(esker_store *store, esker_snapshot **snapshot);
 
 /*
- * A copy of the value that a key has in a snapshot; free it. ESKER_NOT_FOUND without one. In a keyspace that keeps its
- * keys in order it takes logarithmic time; otherwise the first call sorts the keyspace's keys, which the snapshot keeps.
+ * A copy of the value that a key has in a snapshot; free it. ESKER_NOT_FOUND without one. In a keyspace that
+ * keeps its keys in order it takes logarithmic time; otherwise the first call sorts the keyspace's keys, which
+ * the snapshot keeps.
  */
 esker_status esker_snapshot_get(esker_snapshot *snapshot, esker_keyspace *keyspace, const void *key, size_t key_length,
                                 void **value, size_t *value_length);
@@ -444,12 +462,14 @@ typedef struct esker_range {
 /*
  * Opens a cursor before the first entry of a keyspace. Close it with esker_cursor_close().
  *
- * With a range, entries come in the order of their keys, which are compared as memcmp does. The first range that anybody asks for
- * makes the keyspace keep its keys in order from then on, which takes one pass over the index and some memory for each key. Without a
- * range (NULL) entries come in no particular order, and nothing has to be kept.
+ * With a range, entries come in the order of their keys, which are compared as memcmp does. The first range
+ * that anybody asks for makes the keyspace keep its keys in order from then on, which takes one pass over the
+ * index and some memory for each key. Without a range (NULL) entries come in no particular order, and nothing
+ * has to be kept.
  *
- * With a snapshot, the cursor shows that instant. Without one (NULL), a cursor without a range takes a snapshot of its own, and one with a
- * range reads what is there as it comes along: a key that is there all the time is seen once, others may or may not be seen.
+ * With a snapshot, the cursor shows that instant. Without one (NULL), a cursor without a range takes a snapshot
+ * of its own, and one with a range reads what is there as it comes along: a key that is there all the time is
+ * seen once, others may or may not be seen.
  */
 esker_status esker_cursor_open(esker_keyspace *keyspace, esker_snapshot *snapshot, const esker_range *range,
                                esker_cursor **cursor);
@@ -468,8 +488,9 @@ typedef struct esker_entry {
 #define ESKER_ENTRY_INIT {sizeof(esker_entry), NULL, 0, NULL, 0, 0, 0}
 
 /*
- * Goes on to the next entry and describes it. ESKER_END behind the last one. ESKER_ERROR_DAMAGED for an entry that cannot be
- * read: with a snapshot or without a range, the next call goes on behind it; otherwise it fails again.
+ * Goes on to the next entry and describes it. ESKER_END behind the last one. ESKER_ERROR_DAMAGED for an entry
+ * that cannot be read: with a snapshot or without a range, the next call goes on behind it; otherwise it fails
+ * again.
  */
 esker_status esker_cursor_next(esker_cursor *cursor, esker_entry *entry);
 

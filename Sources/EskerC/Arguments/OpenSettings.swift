@@ -69,7 +69,7 @@ extension Options.Verification {
 extension Options.Compression {
   /// The compression of that number; nil for the default.
   fileprivate init?(_ number: Int32, _ level: Int32) throws {
-    guard (0...12).contains(level) else { throw CallFailure.invalid("compression_level is \(level), and must be 0 to 12") }
+    guard (0...12).contains(level) else { throw CallFailure.invalid("compression_level is \(level); from 0 to 12") }
     switch UInt32(bitPattern: number) {
     case ESKER_COMPRESSION_DEFAULT.rawValue: return nil
     case ESKER_COMPRESSION_OFF.rawValue: self = .off

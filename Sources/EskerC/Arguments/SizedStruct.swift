@@ -9,7 +9,7 @@ private let largestStruct = 4096
 private func size(at pointer: UnsafeRawPointer) throws -> Int {
   let size = unsafe pointer.loadUnaligned(as: Int.self)
   guard size >= MemoryLayout<Int>.size, size <= largestStruct else {
-    throw CallFailure.invalid("a struct does not begin with its size: initialize it with the macro whose name ends in _INIT")
+    throw CallFailure.invalid("a struct does not begin with its size: initialize it with the macro that ends in _INIT")
   }
   return size
 }

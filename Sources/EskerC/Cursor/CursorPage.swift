@@ -29,7 +29,8 @@ struct CursorPage: ~Copyable {
   }
 
   /// Adds a copy of an entry; false without memory for it.
-  mutating func append(_ key: RawSpan, _ value: RawSpan?, valueLength: Int, _ version: UInt64, _ expiry: Expiry) -> Bool {
+  mutating func append(_ key: RawSpan, _ value: RawSpan?, valueLength: Int, _ version: UInt64, _ expiry: Expiry) -> Bool
+  {
     guard let keyStart = bytes.append(key) else { return false }
     var valueRange: Range<Int>?
     if let value {

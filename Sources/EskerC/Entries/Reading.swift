@@ -107,8 +107,10 @@ public func getMany(
     let (slices, found) = unsafe (
       UnsafeBufferPointer(start: keys, count: count), UnsafeMutableBufferPointer(start: values, count: count)
     )
+    // The caller may have passed one array as both.
+    let lent = unsafe Result { try unsafe slices.map { slice in try unsafe key(slice.data, slice.length) } }
     for position in 0..<count { unsafe found[position] = unsafe esker_slice(data: nil, length: 0) }
-    let wanted = try unsafe slices.map { slice in try unsafe key(slice.data, slice.length) }
+    let wanted = try unsafe lent.get()
     var bytes = GrowingBytes()
     var places = [Range<Int>?](repeating: nil, count: count)
     try unsafe object.keyspace.withValues(forKeys: wanted) { (position: Int, value: RawSpan?) throws in

@@ -146,7 +146,7 @@ public func touch(
   return unsafe calling(keyspace, KeyspaceObject.self) { object in
     let key = try unsafe EskerC.key(key, keyLength)
     let settings = try unsafe WriteSettings(options)
-    guard let expiry = settings.expiry else { throw CallFailure.invalid("the options do not say when the value expires") }
+    guard let expiry = settings.expiry else { throw CallFailure.invalid("the options do not say when it expires") }
     let sequence = try unsafe object.keyspace.touch(key, expiry: expiry, durability: settings.durability)
     guard let sequence else { return ESKER_NOT_FOUND }
     unsafe version?.pointee = sequence.rawValue

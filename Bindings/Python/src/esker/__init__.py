@@ -7,8 +7,8 @@
 ...     print(cities["at"])
 b'Vienna'
 
-Keys and values are bytes. Whatever has bytes is taken (bytes, bytearray, memoryview, arrays), and str, which counts as its UTF-8;
-what is returned is bytes.
+Keys and values are bytes. Whatever has bytes is taken (bytes, bytearray, memoryview, arrays), and str, which counts
+as its UTF-8; what is returned is bytes.
 """
 
 from ._batch import Batch
@@ -38,7 +38,7 @@ from ._errors import (
     ReadOnlyError,
     SuspendedError,
     SyncFailedError,
-    SystemError,
+    SystemCallError,
     UnfinishedCopyError,
     UnknownFormatError,
     ValueTooLongError,
@@ -83,7 +83,7 @@ __all__ = [
     "Store",
     "SuspendedError",
     "SyncFailedError",
-    "SystemError",
+    "SystemCallError",
     "UnfinishedCopyError",
     "UnknownFormatError",
     "ValueTooLongError",

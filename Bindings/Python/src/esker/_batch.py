@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 
 class Batch(Handle):
-    """Writes that are collected in memory, and written together: by `commit`, or at the end of a `with` that raised nothing.
+    """Writes that are collected in memory, and written together: by `commit`, or at the end of a `with` that raised
+    nothing.
 
     >>> with store.batch() as batch:
     ...     batch["a"] = b"1"
@@ -74,13 +75,14 @@ class Batch(Handle):
         self.remove(key)
 
     def require(self, key: BytesLike, version: Optional[int], *, keyspace: Optional["Keyspace"] = None) -> None:
-        """Adds a condition: the key must still have this version (`Keyspace.info` has it), or for None no value, when the batch is
-        committed. Else that raises ConflictError."""
+        """Adds a condition: the key must still have this version (`Keyspace.info` has it), or for None no value, when
+        the batch is committed. Else that raises ConflictError."""
         lent = lend(key)
         check(self._lib.esker_batch_require(self._handle, self._target(keyspace), lent, len(lent), version or 0))
 
     def commit(self) -> None:
-        """Writes everything, after which the batch is empty. If it raises, nothing was written, and the batch keeps what is in it."""
+        """Writes everything, after which the batch is empty. If it raises, nothing was written, and the batch keeps
+        what is in it."""
         check(self._lib.esker_batch_commit(self._handle, write_options(self._durability)))
 
     def __exit__(

@@ -50,7 +50,8 @@ class Lease:
 
     def __init__(self, data: Any, writable: bool = False) -> None:
         view = _PyBuffer()
-        # Raises TypeError for what has no bytes, and BufferError for bytes that are not in one run, or cannot be written.
+        # Raises TypeError for what has no bytes, and BufferError for bytes that are not in one run, or cannot be
+        # written.
         _get_buffer(data, view, _WRITABLE if writable else _SIMPLE)
         self._view = view
         self.address = view.buf or 0
@@ -61,7 +62,7 @@ class Lease:
         return ctypes.c_void_p(self.address)
 
     def __len__(self) -> int:
-        return self.length
+        return int(self.length)
 
     def __del__(self) -> None:
         view = getattr(self, "_view", None)
@@ -70,7 +71,8 @@ class Lease:
 
 
 def lend(data: Any) -> Any:
-    """Something to pass to C as the bytes of `data`, with a length; keep it until the call returns. Copies nothing but str."""
+    """Something to pass to C as the bytes of `data`, with a length; keep it until the call returns. Copies nothing
+    but str."""
     if type(data) is bytes:
         return data
     if isinstance(data, str):

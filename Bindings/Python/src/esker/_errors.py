@@ -8,7 +8,8 @@ from typing import Dict, Type
 class Error(Exception):
     """A call to a store failed.
 
-    `status` is the number of the failure in esker.h, and `errno` that of the operating system if it was the cause, else 0.
+    `status` is the number of the failure in esker.h, and `errno` that of the operating system if it was the cause,
+    else 0.
     """
 
     def __init__(self, message: str, status: int = 0, errno: int = 0) -> None:
@@ -85,7 +86,7 @@ class AccessDeniedError(Error):
     """The system does not let this process at the files."""
 
 
-class SystemError(Error):
+class SystemCallError(Error):
     """A call to the operating system failed; see `errno`."""
 
 
@@ -152,7 +153,7 @@ CLASSES: Dict[int, Type[Error]] = {
     115: CapacityReachedError,
     116: KeyspaceFullError,
     117: AccessDeniedError,
-    118: SystemError,
+    118: SystemCallError,
     119: SyncFailedError,
     120: OutcomeUnknownError,
     121: KeyTooLongError,

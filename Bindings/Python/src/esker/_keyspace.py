@@ -5,7 +5,20 @@ from __future__ import annotations
 import ctypes
 import threading
 from collections.abc import ItemsView, KeysView, MutableMapping, ValuesView
-from typing import TYPE_CHECKING, Any, Dict, Iterable, Iterator, List, Mapping, Optional, Tuple, TypeVar, Union, overload
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Dict,
+    Iterable,
+    Iterator,
+    List,
+    Mapping,
+    Optional,
+    Tuple,
+    TypeVar,
+    Union,
+    overload,
+)
 
 from . import _errors
 from ._buffers import BytesLike, Lease, address, lend, take
@@ -40,14 +53,14 @@ class _Scratch(threading.local):
 _scratch = _Scratch()
 
 
-class _Items(ItemsView):
+class _Items(ItemsView[bytes, bytes]):
     _mapping: "Keyspace"
 
     def __iter__(self) -> Iterator[Tuple[bytes, bytes]]:
         return read_items(Cursor(self._mapping._handle, None, None))
 
 
-class _Values(ValuesView):
+class _Values(ValuesView[bytes]):
     _mapping: "Keyspace"
 
     def __iter__(self) -> Iterator[bytes]:
@@ -57,10 +70,11 @@ class _Values(ValuesView):
         return any(value == other for other in self)
 
 
-class Keyspace(Handle, MutableMapping):
+class Keyspace(Handle, MutableMapping[BytesLike, bytes]):
     """A named set of keys of a store, as a mapping from bytes to bytes.
 
-    Iterating shows the keyspace as it was when that began, in no particular order; `range` has keys in order. Any thread may use it.
+    Iterating shows the keyspace as it was when that began, in no particular order; `range` has keys in order. Any
+    thread may use it.
     """
 
     name: str
@@ -155,7 +169,7 @@ class Keyspace(Handle, MutableMapping):
         return found
 
     def _get_some(self, lent: List[Any]) -> List[Optional[bytes]]:
-        slices = (Slice * len(lent))(*[address(key) for key in lent])
+        slices = (Slice * len(lent))(*[Slice(*address(key)) for key in lent])
         values = (Slice * len(lent))()
         block = ctypes.c_void_p()
         check(self._lib.esker_get_many(self._handle, slices, len(lent), values, block))
@@ -195,15 +209,15 @@ class Keyspace(Handle, MutableMapping):
     def __iter__(self) -> Iterator[bytes]:
         return read_keys(Cursor(self._handle, None, None))
 
-    def items(self) -> ItemsView:
+    def items(self) -> ItemsView[bytes, bytes]:
         """The entries, in no particular order."""
         return _Items(self)
 
-    def values(self) -> ValuesView:
+    def values(self) -> ValuesView[bytes]:
         """The values, in no particular order."""
         return _Values(self)
 
-    def keys(self) -> KeysView:
+    def keys(self) -> KeysView[bytes]:
         """The keys, in no particular order."""
         return KeysView(self)
 
@@ -220,8 +234,8 @@ class Keyspace(Handle, MutableMapping):
     ) -> Iterator[Tuple[bytes, bytes]]:
         """The entries of a range, in the order of their keys' bytes.
 
-        The first range that is asked for makes the keyspace keep its keys in order from then on, which takes one pass over the index. What is
-        written meanwhile may or may not be seen; `Snapshot.keyspace` has ranges of one instant.
+        The first range that is asked for makes the keyspace keep its keys in order from then on, which takes one pass
+        over the index. What is written meanwhile may or may not be seen; `Snapshot.keyspace` has ranges of one instant.
         """
         return read_items(self._ordered(start, stop, prefix, include_start, include_stop, reverse, limit, False))
 
@@ -304,8 +318,8 @@ class Keyspace(Handle, MutableMapping):
         expiry: Optional[Expiry] = None,
         durability: Optional[Durability] = None,
     ) -> Optional[int]:
-        """Stores a value if the present one has this version, or for None if there is none. Returns the new version; None if nothing
-        was written."""
+        """Stores a value if the present one has this version, or for None if there is none. Returns the new version;
+        None if nothing was written."""
         lent, content = lend(key), lend(value)
         written = ctypes.c_uint64()
         options = write_options(durability, expiry)
@@ -323,8 +337,8 @@ class Keyspace(Handle, MutableMapping):
         expiry: Optional[Expiry] = None,
         durability: Optional[Durability] = None,
     ) -> Optional[int]:
-        """Stores a value if the present one is equal to `expected`, or for None if there is none. Returns the key's version; None if
-        nothing was written because the value was another."""
+        """Stores a value if the present one is equal to `expected`, or for None if there is none. Returns the key's
+        version; None if nothing was written because the value was another."""
         lent, content = lend(key), lend(value)
         present, present_length = (None, 0) if expected is None else (lend(expected), 0)
         place = None
@@ -338,7 +352,8 @@ class Keyspace(Handle, MutableMapping):
         return _version(status, written)
 
     def increment(self, key: BytesLike, amount: int = 1, *, durability: Optional[Durability] = None) -> int:
-        """Adds to a counter, a value of 8 bytes, the least significant first, and returns the sum. A key without a value counts as 0."""
+        """Adds to a counter, a value of 8 bytes, the least significant first, and returns the sum. A key without a
+        value counts as 0."""
         if not -(2**63) <= amount < 2**63:
             raise OverflowError("amount does not fit into 64 bits")
         lent = lend(key)
@@ -411,7 +426,8 @@ class Keyspace(Handle, MutableMapping):
     def pop(self, key: BytesLike, default: Default) -> Union[bytes, Default]: ...
 
     def pop(self, key: BytesLike, default: Any = _MISSING) -> Any:
-        """Removes a key and returns the value that it had; `default` if it had none. In one step, whatever others write."""
+        """Removes a key and returns the value that it had; `default` if it had none. In one step, whatever others
+        write."""
         while True:
             info = self.info(key)
             value = None if info is None else self._get(key)

@@ -25,8 +25,8 @@ NEVER = Never()
 """As an expiry: the value does not expire, whatever the default is."""
 
 Durability = Union[str, float, datetime.timedelta]
-"""`"buffered"`: survives the end of the process. `"synced"`: a power failure. A time, in seconds or as a timedelta: a power failure once it
-has passed."""
+"""`"buffered"`: survives the end of the process. `"synced"`: a power failure. A time, in seconds or as a timedelta: a
+power failure once it has passed."""
 
 Expiry = Union[float, datetime.timedelta, datetime.datetime, Never]
 """A time from now, in seconds or as a timedelta; an instant, as an aware datetime; or NEVER."""

@@ -39,14 +39,14 @@ class Snapshot(Handle):
         return SnapshotKeyspace(self, keyspace if keyspace is not None else self._default)
 
 
-class _Items(ItemsView):
+class _Items(ItemsView[bytes, bytes]):
     _mapping: "SnapshotKeyspace"
 
     def __iter__(self) -> Iterator[Tuple[bytes, bytes]]:
         return read_items(self._mapping._cursor())
 
 
-class _Values(ValuesView):
+class _Values(ValuesView[bytes]):
     _mapping: "SnapshotKeyspace"
 
     def __iter__(self) -> Iterator[bytes]:
@@ -56,11 +56,11 @@ class _Values(ValuesView):
         return any(value == other for other in self)
 
 
-class SnapshotKeyspace(Mapping):
+class SnapshotKeyspace(Mapping[BytesLike, bytes]):
     """A keyspace at the instant of a snapshot, as a mapping that cannot be changed.
 
-    Looking up one key is fast if the keyspace keeps its keys in order, as it does once a range was asked for; otherwise the first look-up
-    sorts its keys for this snapshot. `len` reads all entries.
+    Looking up one key is fast if the keyspace keeps its keys in order, as it does once a range was asked for;
+    otherwise the first look-up sorts its keys for this snapshot. `len` reads all entries.
     """
 
     def __init__(self, snapshot: Snapshot, keyspace: "Keyspace") -> None:
@@ -101,11 +101,11 @@ class SnapshotKeyspace(Mapping):
     def __bool__(self) -> bool:
         return True
 
-    def items(self) -> ItemsView:
+    def items(self) -> ItemsView[bytes, bytes]:
         """The entries, in no particular order."""
         return _Items(self)
 
-    def values(self) -> ValuesView:
+    def values(self) -> ValuesView[bytes]:
         """The values, in no particular order."""
         return _Values(self)
 

@@ -17,8 +17,8 @@ from ._snapshot import Snapshot
 
 PathLike = Union[str, "os.PathLike[str]"]
 
-# How a mode creates a store, by the numbers of esker.h; a reader never does.
-_CREATION = {"r": 0, "w": 1, "c": 0, "x": 2}
+# Whether a mode creates a store, by the numbers of esker.h.
+_CREATION = {"r": 1, "w": 1, "c": 0, "x": 2}
 _VERIFICATION = {"once": 0, "every_read": 1, "opening": 2}
 _NO_LIMIT = 2**64 - 1
 
@@ -51,7 +51,8 @@ class Store(Keyspace):
         return self._store.closed
 
     def close(self) -> None:
-        """Closes the store and lets go of its files; again, does nothing. Keyspaces, batches and snapshots of it then raise ClosedError."""
+        """Closes the store and lets go of its files; again, does nothing. Keyspaces, batches and snapshots of it then
+        raise ClosedError."""
         try:
             self._store.close()
         finally:
@@ -99,7 +100,8 @@ class Store(Keyspace):
         check(self._lib.esker_merge(self._store._handle))
 
     def backup(self, directory: PathLike, *, previous: Optional[PathLike] = None) -> None:
-        """Copies the store, as it is at one instant, to a directory that does not exist or is empty. The copy is a store, and durable.
+        """Copies the store, as it is at one instant, to a directory that does not exist or is empty. The copy is a
+        store, and durable.
 
         What an earlier backup has is shared with it.
         """
@@ -112,14 +114,16 @@ class Store(Keyspace):
         length = ctypes.c_size_t()
         check(self._lib.esker_statistics(self._store._handle, text, length))
         try:
-            return json.loads(ctypes.string_at(text.value or 0, length.value))
+            figures: Dict[str, Any] = json.loads(ctypes.string_at(text.value or 0, length.value))
+            return figures
         finally:
             self._lib.esker_free(text)
 
 
 def library_version() -> str:
     """The version of the library that was found."""
-    return library().esker_version().decode()
+    version: bytes = library().esker_version()
+    return version.decode()
 
 
 def open(
@@ -139,8 +143,8 @@ def open(
 ) -> Store:
     """Opens the store in a directory.
 
-    The modes are those of `dbm` and, for "x", of Python's own `open`: "r" reads, also beside a process that writes; "w" reads and writes a
-    store that is there; "c" creates one if there is none; "x" must create one.
+    The modes are those of `dbm` and, for "x", of Python's own `open`: "r" reads, also beside a process that writes;
+    "w" reads and writes a store that is there; "c" creates one if there is none; "x" must create one.
 
     A store remembers durability, default_expiry, compression, segment_size and capacity: None keeps what it remembers.
 
@@ -148,13 +152,16 @@ def open(
       path: The directory.
       mode: "r", "w", "c" or "x".
       in_memory: A new store in memory, without a path.
-      durability: Of writes that do not say it: "buffered" (at first), "synced", or a time after which writes are durable.
+      durability: Of writes that do not say it: "buffered" (at first), "synced", or a time after which writes are
+        durable.
       default_expiry: Of values that are put without one.
-      compression: True for LZ4, or its level from 1 to 12; False for none. Values are compressed when segments are merged.
+      compression: True for LZ4, or its level from 1 to 12; False for none. Values are compressed when segments are
+        merged.
       segment_size: Of the files of the log, in bytes.
       capacity: The most bytes of all files: the store is a cache, which evicts. False for no limit.
       shared: Whether other processes may write in turn; or for how many seconds a write waits for its turn.
-      verification: How often reads compare checksums: "once" as long as a large value is in memory, "every_read" or "opening".
+      verification: How often reads compare checksums: "once" as long as a large value is in memory, "every_read" or
+        "opening".
       merge_automatically: Whether space is reclaimed in the background, not only by `Store.merge`.
       merge_bytes_per_second: The most that merges copy.
     """

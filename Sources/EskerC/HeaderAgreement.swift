@@ -1,3 +1,5 @@
+// Safety: nothing is called here, and no pointer is followed.
+
 import CEsker
 
 /// Never called: it does not compile if a function here has other parameters, or another result, than esker.h declares.
