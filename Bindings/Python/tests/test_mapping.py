@@ -1,6 +1,7 @@
 """A keyspace as a mapping: what dict does."""
 
 import unittest
+import unittest.mock
 from array import array
 from collections.abc import MutableMapping
 
@@ -80,6 +81,22 @@ class MappingTests(unittest.TestCase):
         store["c"] = b"3"
         store.clear()
         self.assertEqual(dict(store), {})
+
+    def test_pop_returns_what_it_removes(self):
+        store = self.store
+        store["a"] = b"1"
+        read = store._get
+
+        def read_then_write(key):
+            value = read(key)
+            if value == b"1":
+                store["a"] = b"2"
+            return value
+
+        # As another thread may, between the steps of which it is made.
+        with unittest.mock.patch.object(store, "_get", read_then_write):
+            self.assertEqual(store.pop("a"), b"2")
+        self.assertNotIn("a", store)
 
     def test_equality_is_identity(self):
         other = self.store.keyspace("other")

@@ -134,10 +134,20 @@ class OpeningTests(unittest.TestCase):
             self.assertEqual(store.keyspace("cities")["at"], b"Vienna")
 
     def test_the_end_of_the_interpreter_closes(self):
-        code = "import esker, sys; esker.open(sys.argv[1]).keyspace('k').put('a', '1')"
-        subprocess.run([sys.executable, "-c", code, str(self.path)], check=True)
+        # What is registered first is called last.
+        code = """
+import atexit, sys
+stores = []
+atexit.register(lambda: print(stores[0].closed))
+import esker
+stores.append(esker.open(sys.argv[1]))
+stores[0]["a"] = b"1"
+print(stores[0].closed)
+"""
+        ended = subprocess.run([sys.executable, "-c", code, str(self.path)], check=True, capture_output=True, text=True)
+        self.assertEqual(ended.stdout.split(), ["False", "True"])
         with esker.open(self.path) as store:
-            self.assertEqual(store.keyspace("k")["a"], b"1")
+            self.assertEqual(store["a"], b"1")
 
     def test_a_library_that_is_not_there(self):
         code = "import esker; esker.open(in_memory=True)"
