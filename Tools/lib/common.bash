@@ -108,18 +108,27 @@ build_release() {
 }
 
 # build_c_library: builds the library for C in release, and prints where it is. From the root of the repository.
+#
+# On Linux it is linked once more: with Swift's own libraries in it, as what `build_release` makes, which SwiftPM does only to programs; and
+# by lld, which leaves to be seen what esker.map says and nothing else.
 build_c_library() {
   local -a build=(build -c release --product EskerC --scratch-path .build/static)
-  local directory version name=libEskerC.so
-  version=$(sed -n 's/^#define ESKER_VERSION_MAJOR //p' Sources/CEsker/include/esker.h)
-  # It has Swift's own libraries in it, as what is built by `build_release`; on macOS they are the system's. It shows only what C calls.
+  local directory major
+  major=$(sed -n 's/^#define ESKER_VERSION_MAJOR //p' Sources/CEsker/include/esker.h)
   if [[ $(uname) == Darwin ]]; then
-    name=libEskerC.dylib
-    build+=(-Xlinker -install_name -Xlinker "@rpath/libEskerC.$version.dylib")
+    build+=(-Xlinker -install_name -Xlinker "@rpath/libEskerC.$major.dylib")
   else
-    build+=(--static-swift-stdlib -Xlinker "--version-script=$PWD/Tools/lib/c/esker.map" -Xlinker "-soname=$name.$version")
+    build+=(--static-swift-stdlib)
   fi
-  swift_core "${build[@]}" >&2 && directory=$(swift_core "${build[@]}" --show-bin-path) && printf '%s/%s\n' "$directory" "$name"
+  swift_core "${build[@]}" >&2 && directory=$(swift_core "${build[@]}" --show-bin-path) || return 1
+  if [[ $(uname) == Darwin ]]; then
+    printf '%s/libEskerC.dylib\n' "$directory"
+    return
+  fi
+  mkdir -p "$directory/installed" && swiftc -emit-library -static-stdlib -use-ld=lld -module-name EskerC \
+    "@$directory/EskerC.product/Objects.LinkFileList" $(pkg-config --libs liblz4) -o "$directory/installed/libEskerC.so" \
+    -Xlinker "-soname=libEskerC.so.$major" -Xlinker "--version-script=Tools/lib/c/esker.map" -Xlinker --gc-sections \
+    -Xlinker --strip-debug >&2 && printf '%s/installed/libEskerC.so\n' "$directory"
 }
 
 # c_library PREFIX: where Tools/install --c has put the library.
