@@ -1,11 +1,8 @@
-// Writes measurements of some weather stations, as a service would: esker-measurements STORE
+// Writes measurements of some weather stations, as a service would: esker-measurements [STORE]
 import EskerLog
 
-guard CommandLine.arguments.count == 2 else {
-  print("usage: esker-measurements STORE")
-  throw StoreError.failed(operation: "begin without", path: "a store", errno: 0)
-}
-let store = try LogStore(at: CommandLine.arguments[1])
+let path = CommandLine.arguments.count > 1 ? CommandLine.arguments[1] : "measurements.esker"
+let store = try LogStore(at: path)
 let stations = try store.keyspace("stations")
 let measurements = try store.keyspace("measurements")
 
