@@ -10,7 +10,7 @@
 #define KIND_BITS 3
 #if UINTPTR_MAX > 0xffffffff
 #define SLOT_BITS 20
-#define GENERATION_BITS 40
+#define GENERATION_BITS 41
 #else
 #define SLOT_BITS 16
 #define GENERATION_BITS 13

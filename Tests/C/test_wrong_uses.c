@@ -174,7 +174,66 @@ static void test_arguments(void) {
   OK(esker_close(store));
 }
 
+// Numbers that are possible, and that nobody has use for.
+static void test_absurd_numbers(void) {
+  for (int field = 0; field < 9; field++) {
+    esker_options options = ESKER_OPTIONS_INIT;
+    options.in_memory = field != 2;
+    switch (field) {
+      case 0: options.durability = ESKER_DURABILITY_PERIODIC, options.durability_period_ms = INT64_MAX; break;
+      case 1: options.merge_bytes_per_second = UINT64_MAX; break;
+      case 2: options.sharing = ESKER_SHARING_IN_TURN, options.sharing_patience_ms = INT64_MAX; break;
+      case 3: options.capacity = UINT64_MAX - 1; break;
+      case 4: options.capacity = (uint64_t)1 << 62; break;
+      case 5: options.default_expiry = ESKER_EXPIRY_AFTER, options.default_expiry_ms = INT64_MAX; break;
+      case 6: options.default_expiry = ESKER_EXPIRY_AFTER, options.default_expiry_ms = INT64_MIN; break;
+      case 7: options.default_expiry = ESKER_EXPIRY_AT, options.default_expiry_ms = INT64_MIN; break;
+      default: options.merge_bytes_per_second = 1; break;
+    }
+    esker_store *store = NULL;
+    esker_keyspace *keyspace = NULL;
+    OK(esker_open(path_of("absurd"), &options, &store));
+    OK(esker_keyspace_open(store, NULL, &keyspace));
+    OK(esker_put(keyspace, BYTES("k"), BYTES("v"), NULL, NULL));
+    if (field != 8) OK(esker_merge(store));
+    OK(esker_sync(store));
+    OK(esker_keyspace_close(keyspace));
+    OK(esker_close(store));
+  }
+  esker_store *store = NULL;
+  esker_keyspace *keyspace = NULL;
+  esker_info info = ESKER_INFO_INIT;
+  open_in_memory(&store, &keyspace);
+  int64_t times[] = {INT64_MIN, INT64_MIN + 1, -1, 0, INT64_MAX - 1, INT64_MAX};
+  for (size_t index = 0; index < sizeof times / sizeof times[0]; index++) {
+    for (int expiry = ESKER_EXPIRY_NEVER; expiry <= ESKER_EXPIRY_AT; expiry++) {
+      esker_write_options options = ESKER_WRITE_OPTIONS_INIT;
+      options.expiry = expiry;
+      options.expiry_ms = times[index];
+      options.durability = ESKER_DURABILITY_PERIODIC;
+      options.durability_period_ms = INT64_MAX;
+      OK(esker_put(keyspace, BYTES("k"), BYTES("v"), &options, NULL));
+      bool stays = expiry == ESKER_EXPIRY_NEVER || times[index] > 0;
+      EXPECT(stays ? ESKER_OK : ESKER_NOT_FOUND, esker_get_info(keyspace, BYTES("k"), &info));
+      EXPECT(stays ? ESKER_OK : ESKER_NOT_FOUND, esker_touch(keyspace, BYTES("k"), &options, NULL));
+    }
+  }
+  esker_range range = ESKER_RANGE_INIT;
+  esker_cursor *cursor = NULL;
+  esker_entry entry = ESKER_ENTRY_INIT;
+  range.limit = UINT64_MAX;
+  OK(esker_put(keyspace, BYTES("k"), BYTES("v"), NULL, NULL));
+  OK(esker_cursor_open(keyspace, NULL, &range, &cursor));
+  OK(esker_cursor_next(cursor, &entry));
+  EXPECT(ESKER_END, esker_cursor_next(cursor, &entry));
+  OK(esker_cursor_close(cursor));
+  EXPECT(ESKER_CONFLICT, esker_put_if_version(keyspace, BYTES("k"), UINT64_MAX, BYTES("v"), NULL, NULL));
+  OK(esker_keyspace_close(keyspace));
+  OK(esker_close(store));
+}
+
 void test_wrong_uses(void) {
+  test_absurd_numbers();
   test_null_handles();
   test_closed_handles();
   test_arguments();

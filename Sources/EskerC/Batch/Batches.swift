@@ -6,7 +6,7 @@ import EskerLog
 
 /// See `esker_batch_create` in esker.h.
 @c(esker_batch_create)
-public func createBatch(
+package func createBatch(
   _ store: OpaquePointer?,
   _ batch: UnsafeMutablePointer<OpaquePointer?>?
 ) -> esker_status {
@@ -35,7 +35,7 @@ private func adding(
 
 /// See `esker_batch_put` in esker.h.
 @c(esker_batch_put)
-public func putInBatch(
+package func putInBatch(
   _ batch: OpaquePointer?,
   _ keyspace: OpaquePointer?,
   _ key: UnsafeRawPointer?,
@@ -53,7 +53,7 @@ public func putInBatch(
 
 /// See `esker_batch_remove` in esker.h.
 @c(esker_batch_remove)
-public func removeInBatch(
+package func removeInBatch(
   _ batch: OpaquePointer?,
   _ keyspace: OpaquePointer?,
   _ key: UnsafeRawPointer?,
@@ -66,7 +66,7 @@ public func removeInBatch(
 
 /// See `esker_batch_require` in esker.h.
 @c(esker_batch_require)
-public func requireInBatch(
+package func requireInBatch(
   _ batch: OpaquePointer?,
   _ keyspace: OpaquePointer?,
   _ key: UnsafeRawPointer?,
@@ -81,7 +81,7 @@ public func requireInBatch(
 
 /// See `esker_batch_commit` in esker.h.
 @c(esker_batch_commit)
-public func commitBatch(
+package func commitBatch(
   _ batch: OpaquePointer?,
   _ options: UnsafePointer<esker_write_options>?
 ) -> esker_status {
@@ -94,6 +94,6 @@ public func commitBatch(
 
 /// See `esker_batch_free` in esker.h.
 @c(esker_batch_free)
-public func freeBatch(_ batch: OpaquePointer?) -> esker_status {
+package func freeBatch(_ batch: OpaquePointer?) -> esker_status {
   unsafe closing(batch, BatchObject.self)
 }

@@ -6,7 +6,7 @@ import EskerLog
 
 /// See `esker_snapshot_open` in esker.h.
 @c(esker_snapshot_open)
-public func openSnapshot(
+package func openSnapshot(
   _ store: OpaquePointer?,
   _ snapshot: UnsafeMutablePointer<OpaquePointer?>?
 ) -> esker_status {
@@ -19,7 +19,7 @@ public func openSnapshot(
 
 /// See `esker_snapshot_get` in esker.h.
 @c(esker_snapshot_get)
-public func getFromSnapshot(
+package func getFromSnapshot(
   _ snapshot: OpaquePointer?,
   _ keyspace: OpaquePointer?,
   _ key: UnsafeRawPointer?,
@@ -51,13 +51,13 @@ public func getFromSnapshot(
 
 /// See `esker_snapshot_close` in esker.h.
 @c(esker_snapshot_close)
-public func closeSnapshot(_ snapshot: OpaquePointer?) -> esker_status {
+package func closeSnapshot(_ snapshot: OpaquePointer?) -> esker_status {
   unsafe closing(snapshot, Snapshot.self)
 }
 
 /// See `esker_cursor_open` in esker.h.
 @c(esker_cursor_open)
-public func openCursor(
+package func openCursor(
   _ keyspace: OpaquePointer?,
   _ snapshot: OpaquePointer?,
   _ range: UnsafePointer<esker_range>?,
@@ -80,7 +80,7 @@ public func openCursor(
 
 /// See `esker_cursor_next` in esker.h.
 @c(esker_cursor_next)
-public func nextOfCursor(_ cursor: OpaquePointer?, _ entry: UnsafeMutablePointer<esker_entry>?) -> esker_status {
+package func nextOfCursor(_ cursor: OpaquePointer?, _ entry: UnsafeMutablePointer<esker_entry>?) -> esker_status {
   unsafe calling(cursor, CursorObject.self) { cursor in
     try unsafe fill(entry, esker_entry())
     return try cursor.state.use { state in
@@ -100,6 +100,6 @@ public func nextOfCursor(_ cursor: OpaquePointer?, _ entry: UnsafeMutablePointer
 
 /// See `esker_cursor_close` in esker.h.
 @c(esker_cursor_close)
-public func closeCursor(_ cursor: OpaquePointer?) -> esker_status {
+package func closeCursor(_ cursor: OpaquePointer?) -> esker_status {
   unsafe closing(cursor, CursorObject.self)
 }

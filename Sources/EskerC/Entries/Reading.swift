@@ -9,7 +9,7 @@ private let usualLength = 4096
 
 /// See `esker_get` in esker.h.
 @c(esker_get)
-public func get(
+package func get(
   _ keyspace: OpaquePointer?,
   _ key: UnsafeRawPointer?,
   _ keyLength: Int,
@@ -63,7 +63,7 @@ private func copy(
 
 /// See `esker_get_into` in esker.h.
 @c(esker_get_into)
-public func getInto(
+package func getInto(
   _ keyspace: OpaquePointer?,
   _ key: UnsafeRawPointer?,
   _ keyLength: Int,
@@ -87,7 +87,7 @@ public func getInto(
 
 /// See `esker_get_many` in esker.h.
 @c(esker_get_many)
-public func getMany(
+package func getMany(
   _ keyspace: OpaquePointer?,
   _ keys: UnsafePointer<esker_slice>?,
   _ count: Int,
@@ -131,7 +131,7 @@ public func getMany(
 
 /// See `esker_contains` in esker.h.
 @c(esker_contains)
-public func contains(_ keyspace: OpaquePointer?, _ key: UnsafeRawPointer?, _ keyLength: Int) -> esker_status {
+package func contains(_ keyspace: OpaquePointer?, _ key: UnsafeRawPointer?, _ keyLength: Int) -> esker_status {
   unsafe calling(keyspace, KeyspaceObject.self) { object in
     try unsafe object.keyspace.contains(EskerC.key(key, keyLength)) ? ESKER_OK : ESKER_NOT_FOUND
   }
@@ -139,7 +139,7 @@ public func contains(_ keyspace: OpaquePointer?, _ key: UnsafeRawPointer?, _ key
 
 /// See `esker_get_info` in esker.h.
 @c(esker_get_info)
-public func getInfo(
+package func getInfo(
   _ keyspace: OpaquePointer?,
   _ key: UnsafeRawPointer?,
   _ keyLength: Int,

@@ -6,7 +6,7 @@ import EskerLog
 
 /// See `esker_put` in esker.h.
 @c(esker_put)
-public func put(
+package func put(
   _ keyspace: OpaquePointer?,
   _ key: UnsafeRawPointer?,
   _ keyLength: Int,
@@ -40,7 +40,7 @@ private func status(_ sequence: SequenceNumber?, _ version: UnsafeMutablePointer
 
 /// See `esker_put_if_absent` in esker.h.
 @c(esker_put_if_absent)
-public func putIfAbsent(
+package func putIfAbsent(
   _ keyspace: OpaquePointer?,
   _ key: UnsafeRawPointer?,
   _ keyLength: Int,
@@ -54,7 +54,7 @@ public func putIfAbsent(
 
 /// See `esker_put_if_version` in esker.h.
 @c(esker_put_if_version)
-public func putIfVersion(
+package func putIfVersion(
   _ keyspace: OpaquePointer?,
   _ key: UnsafeRawPointer?,
   _ keyLength: Int,
@@ -82,7 +82,7 @@ public func putIfVersion(
 
 /// See `esker_compare_and_set` in esker.h.
 @c(esker_compare_and_set)
-public func compareAndSet(
+package func compareAndSet(
   _ keyspace: OpaquePointer?,
   _ key: UnsafeRawPointer?,
   _ keyLength: Int,
@@ -112,7 +112,7 @@ public func compareAndSet(
 
 /// See `esker_increment` in esker.h.
 @c(esker_increment)
-public func increment(
+package func increment(
   _ keyspace: OpaquePointer?,
   _ key: UnsafeRawPointer?,
   _ keyLength: Int,
@@ -135,7 +135,7 @@ public func increment(
 
 /// See `esker_touch` in esker.h.
 @c(esker_touch)
-public func touch(
+package func touch(
   _ keyspace: OpaquePointer?,
   _ key: UnsafeRawPointer?,
   _ keyLength: Int,
@@ -156,7 +156,7 @@ public func touch(
 
 /// See `esker_remove` in esker.h.
 @c(esker_remove)
-public func remove(
+package func remove(
   _ keyspace: OpaquePointer?,
   _ key: UnsafeRawPointer?,
   _ keyLength: Int,
@@ -171,7 +171,7 @@ public func remove(
 
 /// See `esker_remove_if_version` in esker.h.
 @c(esker_remove_if_version)
-public func removeIfVersion(
+package func removeIfVersion(
   _ keyspace: OpaquePointer?,
   _ key: UnsafeRawPointer?,
   _ keyLength: Int,
@@ -189,7 +189,7 @@ public func removeIfVersion(
 
 /// See `esker_remove_all` in esker.h.
 @c(esker_remove_all)
-public func removeAll(
+package func removeAll(
   _ keyspace: OpaquePointer?,
   _ options: UnsafePointer<esker_write_options>?
 ) -> esker_status {

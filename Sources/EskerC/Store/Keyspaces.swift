@@ -6,7 +6,7 @@ import EskerLog
 
 /// See `esker_keyspace_open` in esker.h.
 @c(esker_keyspace_open)
-public func openKeyspace(
+package func openKeyspace(
   _ store: OpaquePointer?,
   _ name: UnsafePointer<CChar>?,
   _ keyspace: UnsafeMutablePointer<OpaquePointer?>?
@@ -21,13 +21,13 @@ public func openKeyspace(
 
 /// See `esker_keyspace_close` in esker.h.
 @c(esker_keyspace_close)
-public func closeKeyspace(_ keyspace: OpaquePointer?) -> esker_status {
+package func closeKeyspace(_ keyspace: OpaquePointer?) -> esker_status {
   unsafe closing(keyspace, KeyspaceObject.self)
 }
 
 /// See `esker_keyspace_remove` in esker.h.
 @c(esker_keyspace_remove)
-public func removeKeyspace(_ store: OpaquePointer?, _ name: UnsafePointer<CChar>?) -> esker_status {
+package func removeKeyspace(_ store: OpaquePointer?, _ name: UnsafePointer<CChar>?) -> esker_status {
   unsafe calling(store, LogStore.self) { store in
     try unsafe store.removeKeyspace(text(name, "the name")) ? ESKER_OK : ESKER_NOT_FOUND
   }
@@ -35,7 +35,7 @@ public func removeKeyspace(_ store: OpaquePointer?, _ name: UnsafePointer<CChar>
 
 /// See `esker_keyspace_names` in esker.h.
 @c(esker_keyspace_names)
-public func keyspaceNames(
+package func keyspaceNames(
   _ store: OpaquePointer?,
   _ names: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?>?,
   _ count: UnsafeMutablePointer<Int>?
@@ -64,7 +64,7 @@ public func keyspaceNames(
 
 /// See `esker_count` in esker.h.
 @c(esker_count)
-public func count(_ keyspace: OpaquePointer?, _ count: UnsafeMutablePointer<UInt64>?) -> esker_status {
+package func count(_ keyspace: OpaquePointer?, _ count: UnsafeMutablePointer<UInt64>?) -> esker_status {
   unsafe count?.pointee = 0
   return unsafe calling(keyspace, KeyspaceObject.self) { object in
     let result = try unsafe place(count)

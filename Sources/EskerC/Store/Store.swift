@@ -6,7 +6,7 @@ import EskerLog
 
 /// See `esker_open` in esker.h.
 @c(esker_open)
-public func open(
+package func open(
   _ path: UnsafePointer<CChar>?,
   _ options: UnsafePointer<esker_options>?,
   _ store: UnsafeMutablePointer<OpaquePointer?>?
@@ -41,13 +41,13 @@ extension OpenSettings.Creation {
 
 /// See `esker_close` in esker.h.
 @c(esker_close)
-public func close(_ store: OpaquePointer?) -> esker_status {
+package func close(_ store: OpaquePointer?) -> esker_status {
   unsafe closing(store, LogStore.self) { store in try store.close() }
 }
 
 /// See `esker_sync` in esker.h.
 @c(esker_sync)
-public func sync(_ store: OpaquePointer?) -> esker_status {
+package func sync(_ store: OpaquePointer?) -> esker_status {
   unsafe calling(store, LogStore.self) { store in
     try store.sync()
     return ESKER_OK
@@ -56,7 +56,7 @@ public func sync(_ store: OpaquePointer?) -> esker_status {
 
 /// See `esker_refresh` in esker.h.
 @c(esker_refresh)
-public func refresh(_ store: OpaquePointer?) -> esker_status {
+package func refresh(_ store: OpaquePointer?) -> esker_status {
   unsafe calling(store, LogStore.self) { store in
     try store.refresh()
     return ESKER_OK
@@ -65,7 +65,7 @@ public func refresh(_ store: OpaquePointer?) -> esker_status {
 
 /// See `esker_merge` in esker.h.
 @c(esker_merge)
-public func merge(_ store: OpaquePointer?) -> esker_status {
+package func merge(_ store: OpaquePointer?) -> esker_status {
   unsafe calling(store, LogStore.self) { store in
     try store.merge()
     return ESKER_OK
@@ -74,7 +74,7 @@ public func merge(_ store: OpaquePointer?) -> esker_status {
 
 /// See `esker_backup` in esker.h.
 @c(esker_backup)
-public func backup(
+package func backup(
   _ store: OpaquePointer?,
   _ directory: UnsafePointer<CChar>?,
   _ previous: UnsafePointer<CChar>?
@@ -89,7 +89,7 @@ public func backup(
 
 /// See `esker_statistics` in esker.h.
 @c(esker_statistics)
-public func statistics(
+package func statistics(
   _ store: OpaquePointer?,
   _ json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?,
   _ length: UnsafeMutablePointer<Int>?
