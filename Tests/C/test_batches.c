@@ -31,7 +31,12 @@ void test_batches(void) {
   EXPECT(ESKER_NOT_FOUND, esker_contains(one, BYTES("gone")));
   EXPECT(ESKER_NOT_FOUND, esker_contains(one, BYTES("expired")));
 
-  // It is empty now, and can be filled again; a condition that does not hold keeps all of it from being written.
+  // It is empty now.
+  OK(esker_put(one, BYTES("a"), BYTES("later"), NULL, NULL));
+  OK(esker_batch_commit(batch, NULL));
+  CHECK(has_value(one, "a", "later"));
+
+  // It can be filled again; a condition that does not hold keeps all of it from being written.
   uint64_t version = 0;
   OK(esker_put(two, BYTES("v"), BYTES("1"), NULL, &version));
   OK(esker_batch_require(batch, two, BYTES("v"), version));

@@ -32,7 +32,7 @@ static void test_creation(void) {
 
   esker_store *second = NULL;
   EXPECT(ESKER_ERROR_LOCKED, esker_open(path_of("created"), NULL, &second));
-  CHECK(strstr(esker_last_error(), "created") != NULL);
+  CHECK(strstr(esker_last_error(), "created is open for writing") != NULL);
   options.read_only = 1;
   OK(esker_open(path_of("created"), &options, &second));
   esker_keyspace *keyspace = NULL;
