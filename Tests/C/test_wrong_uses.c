@@ -86,6 +86,12 @@ static void test_closed_handles(void) {
   BAD(esker_put(keyspace, BYTES("k"), BYTES("v"), NULL, NULL));
   BAD(esker_keyspace_close(keyspace));
   for (int index = 0; index < 1000; index++) OK(esker_keyspace_close(others[index]));
+  // More than can be open at a time.
+  int failures = 0;
+  for (int round = 0; round < 1100000; round++) {
+    if (esker_keyspace_open(store, NULL, &others[0]) != ESKER_OK || esker_keyspace_close(others[0]) != ESKER_OK) failures++;
+  }
+  CHECK(failures == 0);
 
   OK(esker_keyspace_open(store, NULL, &keyspace));
   OK(esker_close(store));
