@@ -3,14 +3,15 @@
 #define CHECK_H
 
 #include <esker.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-extern int checks_passed;
-extern int checks_failed;
+extern atomic_int checks_passed;
+extern atomic_int checks_failed;
 
 void check(bool holds, const char *text, const char *file, int line);
 void check_status(esker_status status, esker_status expected, const char *text, const char *file, int line);

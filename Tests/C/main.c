@@ -1,8 +1,8 @@
 // Tests of the C interface against an installed header and library: esker-c-tests DIRECTORY
 #include "check.h"
 
-int checks_passed = 0;
-int checks_failed = 0;
+atomic_int checks_passed = 0;
+atomic_int checks_failed = 0;
 const char *directory = NULL;
 
 void check(bool holds, const char *text, const char *file, int line) {
@@ -67,6 +67,6 @@ int main(int count, char **arguments) {
   test_wrong_uses();
   test_structs();
   test_threads();
-  printf("%d passed, %d failed\n", checks_passed, checks_failed);
+  printf("%d passed, %d failed\n", (int)checks_passed, (int)checks_failed);
   return checks_failed == 0 ? 0 : 1;
 }

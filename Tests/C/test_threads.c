@@ -1,6 +1,5 @@
 // Threads that use the same handles, and one that closes them meanwhile.
 #include <pthread.h>
-#include <stdatomic.h>
 
 #include "check.h"
 
