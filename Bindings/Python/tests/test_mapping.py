@@ -175,6 +175,11 @@ class BufferTests(unittest.TestCase):
         found = self.store.get_many(str(number) for number in range(3000))
         self.assertEqual(found, [None if number % 2 else b"%d" % number for number in range(3000)])
         self.assertEqual(self.store.get_many([]), [])
+        self.store[""] = b"empty"
+        self.store["none"] = b""
+        keys = [bytearray(b"2"), "1", memoryview(b"4"), b"", bytearray(), "none"]
+        self.assertEqual(self.store.get_many(keys), [b"2", None, b"4", b"empty", b"empty", b""])
+        self.assertEqual(self.store.get_many(["1"]), [None])
 
 
 if __name__ == "__main__":

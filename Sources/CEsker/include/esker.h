@@ -302,9 +302,9 @@ esker_status esker_get_into(esker_keyspace *keyspace, const void *key, size_t ke
                             size_t *value_length);
 
 /*
- * The values of several keys, in one block of memory, several times as fast as one call for each. values, an
- * array of the caller's, gets count slices; data is NULL for a key that is absent. They point into *block; free
- * it, and with it all values. Each value is one that its key had during the call; together they are no
+ * The values of several keys, in one block of memory, faster than by one call for each. values, an array of the
+ * caller's, which may be that of the keys, gets count slices; data is NULL for a key that is absent. They point into
+ * *block; free it, and with it all values. Each value is one that its key had during the call; together they are no
  * snapshot.
  */
 esker_status esker_get_many(esker_keyspace *keyspace, const esker_slice *keys, size_t count, esker_slice *values,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import threading
+from array import array
 from collections.abc import ItemsView, KeysView, MutableMapping, ValuesView
 from typing import (
     TYPE_CHECKING,
@@ -24,7 +25,7 @@ from . import _errors
 from ._buffers import BytesLike, Lease, address, lend, take
 from ._entries import Cursor, ordered, read_items, read_keys, read_values
 from ._handles import Handle
-from ._library import EntryInfo, Slice, check, fail, library
+from ._library import EntryInfo, check, fail, library
 from ._settings import Durability, Expiry, Info, instant, write_options
 
 if TYPE_CHECKING:
@@ -169,12 +170,24 @@ class Keyspace(Handle, MutableMapping[BytesLike, bytes]):
         return found
 
     def _get_some(self, lent: List[Any]) -> List[Optional[bytes]]:
-        slices = (Slice * len(lent))(*[Slice(*address(key)) for key in lent])
-        values = (Slice * len(lent))()
+        # An esker_slice is two words. Structs of ctypes, one by one, would take longer than the look-ups.
+        count = len(lent)
+        words = array("L", bytes(2 * count * ctypes.sizeof(ctypes.c_size_t)))
+        words[::2] = array("L", _addresses(lent))
+        words[1::2] = array("L", map(len, lent))
+        slices = (ctypes.c_size_t * (2 * count)).from_buffer(words)
         block = ctypes.c_void_p()
-        check(self._lib.esker_get_many(self._handle, slices, len(lent), values, block))
+        # The values take the place of the keys.
+        check(self._lib.esker_get_many(self._handle, slices, count, slices, block))
         try:
-            return [None if value.data is None else take(value.data, value.length) for value in values]
+            first = block.value or 0
+            starts, lengths = words[::2], words[1::2]
+            length = max((start + length for start, length in zip(starts, lengths)), default=0) - first
+            values = ctypes.string_at(first, max(0, length))
+            return [
+                values[start - first : start - first + length] if start else None
+                for start, length in zip(starts, lengths)
+            ]
         finally:
             self._lib.esker_free(block)
 
@@ -438,6 +451,14 @@ class Keyspace(Handle, MutableMapping[BytesLike, bytes]):
             # If the value is another by now, so is its version.
             if self.remove(key, version=info.version):
                 return value
+
+
+def _addresses(lent: List[Any]) -> Iterable[int]:
+    """Where lent bytes are."""
+    if all(type(key) is bytes for key in lent):
+        pointers = (ctypes.c_char_p * len(lent))(*lent)
+        return (ctypes.c_size_t * len(lent)).from_buffer(pointers)
+    return [address(key)[0] for key in lent]
 
 
 def _version(status: int, version: ctypes.c_uint64) -> Optional[int]:

@@ -134,7 +134,7 @@ _FUNCTIONS = {
     "esker_count": (c_int, [_handle, POINTER(c_uint64)]),
     "esker_get": (c_int, [_handle, *_bytes, POINTER(c_void_p), POINTER(c_size_t)]),
     "esker_get_into": (c_int, [_handle, *_bytes, *_bytes, POINTER(c_size_t)]),
-    "esker_get_many": (c_int, [_handle, POINTER(Slice), c_size_t, POINTER(Slice), POINTER(c_void_p)]),
+    "esker_get_many": (c_int, [_handle, c_void_p, c_size_t, c_void_p, POINTER(c_void_p)]),
     "esker_contains": (c_int, [_handle, *_bytes]),
     "esker_get_info": (c_int, [_handle, *_bytes, POINTER(EntryInfo)]),
     "esker_put": (c_int, [_handle, *_bytes, *_bytes, _write_options, _version]),
