@@ -24,7 +24,7 @@
  * returned is closed once, in any order, by the close function of its type; NULL is ignored there. Handles are
  * numbers in the guise of pointers and are never followed: one that was closed, or never was one, is
  * ESKER_ERROR_INVALID_HANDLE wherever it is used. Closing a store makes calls with its other handles fail with
- * ESKER_ERROR_CLOSED, but they still have to be closed.
+ * ESKER_ERROR_CLOSED, but what a snapshot shows can still be read; they still have to be closed.
  *
  * Bytes. Keys and values are any bytes, given as a pointer and a length. A pointer may be NULL if the length is
  * 0. A key has at most ESKER_MAXIMUM_KEY_LENGTH bytes, a value at most ESKER_MAXIMUM_VALUE_LENGTH. What the
@@ -35,8 +35,8 @@
  *
  * Threads. Any thread may call any function with any handle at any time, and close it while others use it. They
  * then finish as usual, and later calls fail. But a batch and a cursor belong to one thread at a time: what a
- * cursor returns is valid until its next call. Many threads that use one keyspace at once are faster with a
- * handle each.
+ * cursor returns is valid until its next call, or until it is closed. Many threads that use one keyspace at once
+ * are faster with a handle each.
  *
  * Processes. A store must not be used in the child of a fork(); let the child open it by itself, in turn or
  * read-only. A process that ends without closing a store loses nothing that was written, but the next opening
