@@ -1,5 +1,6 @@
 // Safety: pointers to keys are used only while the caller's span is lent. `get(_:into:)` is passed a buffer that the caller keeps.
-// Values of a window are valid until the next one is asked for, which is after `body` has returned; the window is closed last.
+// Values of a window are valid until the next one is asked for, which is after `body` has returned; the window is closed last. A lease
+// ends before the room on the stack that its value may have been copied to.
 
 extension ByteStore {
   /// A copy of the value of `key`; nil if the key is absent or expired. Takes no lock.
@@ -28,8 +29,8 @@ extension ByteStore {
     }
   }
 
-  /// Calls `body` with the value's bytes in place, without a copy unless they must be decompressed, or are less than 64 KiB in the
-  /// segment that is being written; nil if the key is absent or expired.
+  /// Calls `body` with the value's bytes in place, without a copy unless they are few (up to 512), must be decompressed, or are less
+  /// than 64 KiB in the segment that is being written; nil if the key is absent or expired.
   ///
   /// The bytes stay valid and unchanged until `body` returns, even if the key is written meanwhile. `body` may take its time and
   /// may call the store.
@@ -40,8 +41,10 @@ extension ByteStore {
     forKey key: borrowing K,
     _ body: (RawSpan) throws(StoreError) -> R
   ) throws(StoreError) -> R? {
-    guard let lease = try lease(key) else { return nil }
-    return try lease.withBytes(body)
+    try unsafe withRoom { (room) throws(StoreError) -> R? in
+      guard let lease = try unsafe lease(key, room) else { return nil }
+      return try lease.withBytes(body)
+    }
   }
 
   /// Calls `body`, which may throw any error, with the value's bytes in place.
@@ -50,8 +53,10 @@ extension ByteStore {
     forKey key: borrowing K,
     _ body: (RawSpan) throws -> R
   ) throws -> R? {
-    guard let lease = try lease(key) else { return nil }
-    return try lease.withBytes(body)
+    try unsafe withRoom { (room) throws -> R? in
+      guard let lease = try unsafe lease(key, room) else { return nil }
+      return try lease.withBytes(body)
+    }
   }
 
   /// Calls `body` with the value's bytes in place and their metadata, both from the same write; nil if the key is absent or
@@ -63,8 +68,10 @@ extension ByteStore {
     forKey key: borrowing K,
     _ body: (RawSpan, ValueMetadata) throws(StoreError) -> R
   ) throws(StoreError) -> R? {
-    guard let lease = try lease(key) else { return nil }
-    return try lease.withBytes { (span) throws(StoreError) in try body(span, lease.metadata) }
+    try unsafe withRoom { (room) throws(StoreError) -> R? in
+      guard let lease = try unsafe lease(key, room) else { return nil }
+      return try lease.withBytes { (span) throws(StoreError) in try body(span, lease.metadata) }
+    }
   }
 
   /// Calls `body`, which may throw any error, with the value's bytes in place and their metadata.
@@ -73,15 +80,36 @@ extension ByteStore {
     forKey key: borrowing K,
     _ body: (RawSpan, ValueMetadata) throws -> R
   ) throws -> R? {
-    guard let lease = try lease(key) else { return nil }
-    return try lease.withBytes { span in try body(span, lease.metadata) }
+    try unsafe withRoom { (room) throws -> R? in
+      guard let lease = try unsafe lease(key, room) else { return nil }
+      return try lease.withBytes { span in try body(span, lease.metadata) }
+    }
   }
 
-  @inlinable
-  func lease<K: ByteSource & ~Copyable & ~Escapable>(_ key: borrowing K) throws(StoreError) -> ValueLease? {
-    try key.withBytes { (span) throws(StoreError) -> ValueLease? in
-      try unsafe span.withKeyPointer { (key) throws(StoreError) -> ValueLease? in try unsafe core.lease(key) }
+  /// Calls `body` with memory on the stack, for a copy of a small value: that takes less time than to count a reference to its segment.
+  @inlinable @inline(__always)
+  func withRoom<R: ~Copyable, E: Error>(_ body: (UnsafeMutableRawBufferPointer) throws(E) -> R) throws(E) -> R {
+    // Not every standard library passes the type of the error on.
+    let outcome = unsafe withUnsafeTemporaryAllocation(byteCount: 512, alignment: 8) { room in
+      NoncopyableResult<R, E> { () throws(E) -> R in try unsafe body(room) }
     }
+    return try outcome.get()
+  }
+
+  /// The value in place, or in `room` if it fits, which the caller keeps as long as it uses the lease.
+  @inlinable
+  func lease<K: ByteSource & ~Copyable & ~Escapable>(
+    _ key: borrowing K,
+    _ room: UnsafeMutableRawBufferPointer
+  ) throws(StoreError) -> ValueLease? {
+    try key.withBytes { (span) throws(StoreError) -> ValueLease? in
+      try unsafe span.withKeyPointer { (key) throws(StoreError) -> ValueLease? in try unsafe core.lease(key, room) }
+    }
+  }
+
+  /// The value in place, which may be used for as long as the lease is kept.
+  func lease<K: ByteSource & ~Copyable & ~Escapable>(_ key: borrowing K) throws(StoreError) -> ValueLease? {
+    try unsafe lease(key, UnsafeMutableRawBufferPointer(start: nil, count: 0))
   }
 
   /// The values of several keys, in the order of the keys; nil for each key that is absent or expired.

@@ -72,17 +72,23 @@ extension KeyspaceCore {
   }
 
   /// The value in place, kept alive by a reference instead of a pin, so that the caller may take its time; a copy if it was
-  /// compressed.
+  /// compressed, or fits into `room`, which the caller keeps as long as it uses the lease.
   @usableFromInline
-  func lease(_ key: UnsafeRawBufferPointer) throws(StoreError) -> ValueLease? {
+  func lease(
+    _ key: UnsafeRawBufferPointer,
+    _ room: UnsafeMutableRawBufferPointer
+  ) throws(StoreError) -> ValueLease? {
     let start = engine.startOfSample()
     defer { engine.endGet(start) }
     let incarnation = unsafe incarnation
     let hash = unsafe incarnation.pointee.hash.hash(key)
+    // Before the pin, whose fence takes time.
+    keydir.reader.prefetch(hash)
     let pin = try enter()
     defer { keydir.epochs.exit(pin) }
     switch try unsafe lookup(hash, key, incarnation.pointee.tag) {
     case .plain(let record, let address):
+      if record.valueLength <= room.count { return unsafe copy(of: record, in: room) }
       return lease(of: record, at: address)
     case .large(let address):
       return try found(keydir.largeRecord(at: address, hash)).map { lease(of: $0, at: address) }
@@ -108,6 +114,18 @@ extension KeyspaceCore {
     )
   }
 
+  /// Counting a reference to the segment takes longer than to copy few bytes, above all when several threads read from it.
+  @inline(__always)
+  private func copy(of record: RecordView, in room: UnsafeMutableRawBufferPointer) -> ValueLease {
+    unsafe room.copyMemory(from: record.value)
+    return unsafe ValueLease(
+      UnsafeRawBufferPointer(rebasing: room[..<record.valueLength]),
+      version: record.sequence,
+      expiry: record.expiry,
+      keptAliveBy: nil
+    )
+  }
+
   @inline(never)
   private func copy(of record: RecordView) -> ValueLease {
     let buffer = ValueBuffer(count: record.valueLength)
@@ -126,7 +144,7 @@ extension KeyspaceCore {
 extension KeyspaceCore {
   /// The same, also of a value that has expired and that nobody has removed yet.
   func leaseEvenExpired(_ key: UnsafeRawBufferPointer) throws(StoreError) -> ValueLease? {
-    if let lease = try unsafe lease(key) { return lease }
+    if let lease = try unsafe lease(key, UnsafeMutableRawBufferPointer(start: nil, count: 0)) { return lease }
     let incarnation = unsafe incarnation
     let hash = unsafe incarnation.pointee.hash.hash(key)
     let pin = try enter()

@@ -5,12 +5,13 @@ internal import EskerPlatform
 ///
 /// Safety: `owner` keeps the bytes, and nothing changes them: a record in a segment that is not the tail never changes, nor does one that
 /// is too large for others to take its room, and a buffer is filled before it is leased. Use `withBytes`, which keeps the owner until the body returns.
+/// Without an owner, whoever asked for the lease keeps the memory that it was copied to.
 @usableFromInline @safe
 struct ValueLease {
   @usableFromInline let bytes: UnsafeRawBufferPointer
   @usableFromInline let version: SequenceNumber
   @usableFromInline let expiry: Expiry
-  /// The segment, or the memory that a value was decompressed into.
+  /// The segment, or the memory that a value was decompressed into; nil if it is in memory of the caller's.
   @usableFromInline let owner: AnyObject?
 
   init(_ bytes: UnsafeRawBufferPointer, version: UInt64, expiry: Int64, keptAliveBy owner: AnyObject?) {

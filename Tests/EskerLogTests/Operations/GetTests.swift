@@ -67,14 +67,34 @@ import Testing
     }
   }
 
-  @Test func withValueStaysValidWhileTheKeyIsOverwrittenRemovedAndTheLogRotates() throws {
+  /// Small values are copied to the stack, others are lent from where they are.
+  @Test func withValueAndWithEntryLendValuesOfEachLength() throws {
+    for length in [1, 511, 512, 513, 4095, 4096, 70_000] {
+      let value = (0..<length).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ length) }
+      let version = try store.put(value, forKey: "at")
+      #expect(try store.withValue(forKey: "at") { $0.withUnsafeBytes { [UInt8]($0) } } == value)
+      let entry = try store.withEntry(forKey: "at") { (span, known) throws(StoreError) -> [UInt8] in
+        #expect(known.length == length && known.version == version)
+        return span.withUnsafeBytes { [UInt8]($0) }
+      }
+      #expect(entry == value)
+    }
+  }
+
+  @Test(arguments: [6, 512, 513, 4000])
+  func withValueStaysValidWhileTheKeyIsOverwrittenRemovedAndTheLogRotates(length: Int) throws {
+    let value = (0..<length).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+    try store.put(value, forKey: "at")
     let seen = try store.withValue(forKey: "at") { (span) throws(StoreError) -> [UInt8] in
       try store.put("Graz", forKey: "at")
       for number in 0..<100 { try store.put([UInt8](repeating: 1, count: 4000), forKey: "filler \(number % 3)") }
+      // In room of its own.
+      #expect(try store.withValue(forKey: "filler 0") { (other) throws(StoreError) in other.byteCount } == 4000)
+      #expect(try store.withValue(forKey: "at") { (other) throws(StoreError) in other.byteCount } == 4)
       try store.remove("at")
       return span.withUnsafeBytes { [UInt8]($0) }
     }
-    #expect(seen == bytes("Vienna"))
+    #expect(seen == value)
     #expect(try store.get("at") == nil)
   }
 
