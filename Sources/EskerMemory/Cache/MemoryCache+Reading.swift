@@ -5,11 +5,8 @@ extension MemoryCache {
   /// The value of a key, unless it is missing or expired.
   ///
   /// Counts as a use. Complexity: constant on average; takes no lock.
-  ///
-  /// - Parameter isMeant: Decides whether the stored key, which equals `key`, is the one asked for; it may run under a lock
-  ///   and must not call the cache.
   @inlinable
-  public func get(_ key: Key, now: Int64, where isMeant: (Key) -> Bool = { _ in true }) -> Value? {
+  public func get(_ key: Key, now: Int64) -> Value? {
     let hash = Self.hash(key)
     let shard = shard(hash)
     let pin = context.epochs.enter()
@@ -17,7 +14,7 @@ extension MemoryCache {
     let slot = shard.pointee.slot(of: key, UInt32(truncatingIfNeeded: hash))
     if slot != 0 {
       let node = shard.pointee.node(slot)
-      if node.expiry > now && isMeant(node.key) {
+      if node.expiry > now {
         shard.pointee.noteUse(node)
         let value = node.value
         counters.count(hit: true, pin)
@@ -31,17 +28,16 @@ extension MemoryCache {
       context.epochs.exit(pin)
       return nil
     }
-    return getLocked(key, hash, pin, now: now, where: isMeant)?.value
+    return getLocked(key, hash, pin, now: now)?.value
   }
 
-  /// The slow path of `get` and `entry`: the chains were being rebuilt, or the entry is expired or not the one asked for.
+  /// The slow path of `get` and `entry`: the chains were being rebuilt, or the entry is expired.
   @usableFromInline
   func getLocked(
     _ key: Key,
     _ hash: UInt64,
     _ pin: EpochPin,
-    now: Int64,
-    where isMeant: (Key) -> Bool = { _ in true }
+    now: Int64
   ) -> (value: Value, expiry: Int64, version: UInt64)? {
     context.epochs.exit(pin)
     let shard = shard(hash)
@@ -53,7 +49,6 @@ extension MemoryCache {
         expire(slot, in: shard, garbage)
         return nil
       }
-      guard isMeant(node.key) else { return nil }
       shard.pointee.noteUse(node)
       return (value: node.value, expiry: node.expiry, version: shard.pointee.version(slot))
     }
@@ -61,13 +56,9 @@ extension MemoryCache {
     return found
   }
 
-  /// The value of a key with its expiry and version, unless it is missing or expired; otherwise like ``get(_:now:where:)``.
+  /// The value of a key with its expiry and version, unless it is missing or expired; otherwise like ``get(_:now:)``.
   @inlinable
-  public func entry(
-    _ key: Key,
-    now: Int64,
-    where isMeant: (Key) -> Bool = { _ in true }
-  ) -> (value: Value, expiry: Int64, version: UInt64)? {
+  public func entry(_ key: Key, now: Int64) -> (value: Value, expiry: Int64, version: UInt64)? {
     let hash = Self.hash(key)
     let shard = shard(hash)
     let pin = context.epochs.enter()
@@ -75,7 +66,7 @@ extension MemoryCache {
     let slot = shard.pointee.slot(of: key, UInt32(truncatingIfNeeded: hash))
     if slot != 0 {
       let node = shard.pointee.node(slot)
-      if node.expiry > now && isMeant(node.key) {
+      if node.expiry > now {
         shard.pointee.noteUse(node)
         let found = (value: node.value, expiry: node.expiry, version: shard.pointee.version(slot))
         counters.count(hit: true, pin)
@@ -89,7 +80,7 @@ extension MemoryCache {
       context.epochs.exit(pin)
       return nil
     }
-    return getLocked(key, hash, pin, now: now, where: isMeant)
+    return getLocked(key, hash, pin, now: now)
   }
 
   /// The value of a key with its expiry and version, also if it has expired. Only looked at: that is not counted, is no use of it,
