@@ -1,0 +1,19 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// A package of its own, as yours is. There the dependency is the address of the repository.
+let package = Package(
+  name: "esker-programs",
+  platforms: [.macOS(.v15)],
+  dependencies: [.package(name: "Esker", path: "../..")],
+  targets: ["crawler", "counters", "jobs", "settings", "search"].map { name in
+    .executableTarget(
+      name: name,
+      dependencies: [.product(name: "Esker", package: "Esker")],
+      path: "Sources/\(name.capitalized)",
+      exclude: ["README.md"],
+      swiftSettings: [.treatAllWarnings(as: .error)]
+    )
+  },
+  swiftLanguageModes: [.v6]
+)
