@@ -104,6 +104,30 @@ private let newVersion = ProcessInfo.processInfo.environment["ESKER_NEW_STORES"]
     }
   }
 
+  /// Its index is built from the footer of a full segment, and from the records of the next.
+  @Test func sealed() throws {
+    var options = Options(segmentSize: 64 << 10)
+    options.merge.isAutomatic = false
+    try make("sealed", options: options) { writer in
+      for number in 0..<30 { try writer.put("value \(number)", "key \(number)", in: "numbers") }
+      for number in 0..<30 where number.isMultiple(of: 4) { try writer.remove("key \(number)", in: "numbers") }
+      try writer.put("gone", "gone", in: "emptied")
+      try writer.removeAll(in: "emptied")
+      try writer.put("there", "there", in: "emptied", expires: 86_400_000)
+      for number in 0..<64 { try writer.put(String(repeating: "-", count: 1000), "filler/\(number)") }
+      for number in 0..<64 { try writer.remove("filler/\(number)") }
+      try writer.store.sync()
+      try writer.put("behind it", "last", in: "numbers")
+      let isSealed = writer.store.statistics.segments.contains { $0.isSealed }
+      try #require(isSealed)
+      try writer.store.close()
+      return (
+        writer.contents("two segments, the first with a footer of puts, removals and a keyspace that was emptied"),
+        writer.path
+      )
+    }
+  }
+
   @Test func ordered() throws {
     try make("ordered") { writer in
       var number: UInt32 = 1
