@@ -18,7 +18,7 @@ struct EskerTool: ParsableCommand {
         esker put cities.esker at Vienna
         esker get cities.esker at
       """,
-    version: "0.1.0",
+    version: LogStore.version,
     groupedSubcommands: groups.map { CommandGroup(name: $0.name, subcommands: $0.commands) }
   )
 
