@@ -1,4 +1,4 @@
-"""Compiles the Swift snippets of README.md and of the DocC articles, as another module in Swift 6 mode.
+"""Compiles the Swift snippets of README.md, SECURITY.md and the DocC articles, as another module in Swift 6 mode.
 
 The snippets of an article continue each other: they are the body of one function. What a reader is not shown stands in a
 comment of HTML before a snippet, of which only these are known:
@@ -71,7 +71,7 @@ def read(path):
 
 def main():
     os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-    articles = {path: read(path) for path in ["README.md", *sorted(glob.glob("Sources/*/*.docc/**/*.md", recursive=True))]}
+    articles = {path: read(path) for path in ["README.md", "SECURITY.md", *sorted(glob.glob("Sources/*/*.docc/**/*.md", recursive=True))]}
     articles = {path: article for path, article in articles.items() if article}
     products = sys.argv[1]
     with tempfile.TemporaryDirectory(prefix="esker-snippets.") as directory:
