@@ -6,11 +6,11 @@ let package = Package(
   name: "esker-programs",
   platforms: [.macOS(.v15)],
   dependencies: [.package(name: "Esker", path: "../..")],
-  targets: ["crawler", "counters", "jobs", "settings", "search"].map { name in
+  targets: ["Crawler", "Counters", "Jobs", "Settings", "Search"].map { folder in
     .executableTarget(
-      name: name,
+      name: folder.lowercased(),
       dependencies: [.product(name: "Esker", package: "Esker")],
-      path: "Sources/\(name.capitalized)",
+      path: "Sources/\(folder)",
       exclude: ["README.md"],
       swiftSettings: [.treatAllWarnings(as: .error)]
     )
