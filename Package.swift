@@ -63,6 +63,25 @@ let integrationTargets: [Target] = [
   ),
 ]
 
+/// The tests of EskerCrypto.
+let cryptoTargets: [Target] = [
+  // What sealed values cost beside plain ones. Run it in release.
+  .executableTarget(
+    name: "esker-crypto-benchmark",
+    dependencies: ["Esker", "EskerCrypto"],
+    path: "Benchmarks/CryptoBenchmark",
+    swiftSettings: strict
+  ),
+  .testTarget(
+    name: "CryptoTests",
+    dependencies: [
+      "Esker", "EskerCrypto", "EskerPlatform", "EskerTestSupport",
+      .product(name: "Crypto", package: "swift-crypto"),
+    ],
+    swiftSettings: strict
+  ),
+]
+
 /// The tests of EskerRedis, which start servers of their own.
 let redisTargets: [Target] = [
   // Requests of remote stores for tasks.
@@ -167,6 +186,7 @@ let package = Package(
     .library(name: "EskerProtobuf", targets: ["EskerProtobuf"]),
     .library(name: "EskerSwiftLog", targets: ["EskerSwiftLog"]),
     .library(name: "EskerMetrics", targets: ["EskerMetrics"]),
+    .library(name: "EskerCrypto", targets: ["EskerCrypto"]),
     .library(name: "EskerRedis", targets: ["EskerRedis"]),
     .library(name: "EskerMacros", targets: ["EskerMacros"]),
     // For the packages of this repository, such as Benchmarks. Not part of the interface.
@@ -177,6 +197,7 @@ let package = Package(
     .trait(name: "Protobuf", description: "EskerProtobuf: messages of Protocol Buffers as values"),
     .trait(name: "SwiftLog", description: "EskerSwiftLog: the events of a store in swift-log"),
     .trait(name: "Metrics", description: "EskerMetrics: the figures of stores and memory in swift-metrics"),
+    .trait(name: "Crypto", description: "EskerCrypto: values that are encrypted on the disk"),
     .trait(
       name: "Redis",
       description: "EskerRedis: clusters of Redis and Valkey, and single servers, as remote stores"
@@ -186,6 +207,7 @@ let package = Package(
   dependencies: [
     .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
     .package(url: "https://github.com/apple/swift-metrics", from: "2.5.0"),
+    .package(url: "https://github.com/apple/swift-crypto", "3.12.0"..<"5.0.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.86.0"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.30.0"),
     .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.2.0"),
@@ -252,6 +274,14 @@ let package = Package(
       dependencies: [
         "Esker",
         .product(name: "CoreMetrics", package: "swift-metrics", condition: .when(traits: ["Metrics"])),
+      ],
+      swiftSettings: shipped
+    ),
+    .target(
+      name: "EskerCrypto",
+      dependencies: [
+        "Esker", "EskerPlatform",
+        .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Crypto"])),
       ],
       swiftSettings: shipped
     ),
@@ -402,8 +432,8 @@ if let development = Context.environment["ESKER_DEVELOPMENT"]?.split(separator: 
   package.dependencies.append(.package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"))
   package.targets += toolTargets
   if !development.contains("core") {
-    package.traits.insert(.default(enabledTraits: ["Protobuf", "SwiftLog", "Metrics", "Redis", "Macros"]))
-    package.targets += integrationTargets + redisTargets
+    package.traits.insert(.default(enabledTraits: ["Protobuf", "SwiftLog", "Metrics", "Crypto", "Redis", "Macros"]))
+    package.targets += integrationTargets + cryptoTargets + redisTargets
   }
 
   // What no test needs.

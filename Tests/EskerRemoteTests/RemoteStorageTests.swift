@@ -33,6 +33,29 @@ import Testing
     #expect(store.count("get") == 3)
   }
 
+  /// A form whose bytes begin with the storage's name and the key.
+  private static let labelled = ByteTransformer.bound(id: "labelled") { bytes, key, name, body in
+    (Array(name.utf8) + key.copied() + bytes.copied()).withBytes { body($0) }
+  } decode: { bytes, key, name, body in
+    let label = Array(name.utf8) + key.copied()
+    guard bytes.copied().starts(with: label) else { throw StorageError.cancelled }
+    try body(bytes.extracting(droppingFirst: label.count))
+  }
+
+  @Test func formsAreToldTheEntry() async throws {
+    let (one, _) = try await server.makeTiers()
+    let (two, _) = try await server.makeTiers()
+    let form = Transformer<String>.utf8.then(Self.labelled)
+    let writer: RemoteStorage<String, String> = try one.storage("names", transformer: form)
+    let reader: RemoteStorage<String, String> = try two.storage("names", transformer: form)
+    let plain: RemoteStorage<String, String> = try one.storage("names", transformer: .utf8)
+    try await writer.async.set("anna", forKey: "a")
+    #expect(try await reader.async.value(forKey: "a") == "anna")
+    #expect(try await plain.async.value(forKey: "a") == "namesaanna")
+    try await plain.async.set("namesbanna", forKey: "a")
+    await #expect(throws: StorageError.self) { try await reader.async.value(forKey: "a") }
+  }
+
   @Test func conditionsAreCheckedByTheServer() async throws {
     let (tiers, _) = try await server.makeTiers()
     let numbers: RemoteStorage<Int, String> = try tiers.storage("numbers")

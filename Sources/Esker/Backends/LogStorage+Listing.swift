@@ -53,8 +53,8 @@ extension LogStorage: EnumerableStorage {
   private func entry(of record: borrowing Snapshot.Entry, _ key: Key) throws(StorageError) -> Entry<Value> {
     var decoded: Result<Value, any Error>?
     do throws(StoreError) {
-      try record.withBytes { (_, value) throws(StoreError) in
-        do { decoded = .success(try values.decode(value)) } catch { decoded = .failure(error) }
+      try record.withBytes { (key, value) throws(StoreError) in
+        do { decoded = .success(try self.decoded(value, key)) } catch { decoded = .failure(error) }
       }
     } catch {
       throw .store(error)

@@ -54,10 +54,14 @@ extension LogStorage: ObservableStorage {
       case .put(let keyBytes, let before, let after):
         let key = try key(from: keyBytes)
         known = key
-        return .set(key: key, before: before.flatMap { value(from: $0) }, after: try value(from: after, key))
+        return .set(
+          key: key,
+          before: before.flatMap { value(from: $0, keyBytes) },
+          after: try value(from: after, keyBytes, key)
+        )
       case .loss(let keyBytes, let before, let cause):
         let key = try key(from: keyBytes)
-        let value = value(from: before)
+        let value = value(from: before, keyBytes)
         return switch cause {
         case .removal: .removed(key: key, before: value)
         case .expiry: .expired(key: key, before: value)
@@ -69,14 +73,18 @@ extension LogStorage: ObservableStorage {
     }
   }
 
-  func value(from bytes: [UInt8], _ key: Key) throws(StorageError) -> Value {
-    do { return try values.decode(bytes) } catch { throw undecodable(key, error) }
+  func value(from bytes: [UInt8], _ keyBytes: [UInt8], _ key: Key) throws(StorageError) -> Value {
+    do { return try decoded(bytes, keyBytes) } catch { throw undecodable(key, error) }
+  }
+
+  private func decoded(_ bytes: [UInt8], _ key: [UInt8]) throws -> Value {
+    try bytes.withBytes { bytes throws in try key.withBytes { key throws in try decoded(bytes, key) } }
   }
 
   /// What was there before, if it can be read: if not, that must not hide what is there now.
-  private func value(from before: Result<[UInt8], StoreError>) -> Value? {
+  private func value(from before: Result<[UInt8], StoreError>, _ keyBytes: [UInt8]) -> Value? {
     guard let bytes = try? before.get() else { return nil }
-    return try? values.decode(bytes)
+    return try? decoded(bytes, keyBytes)
   }
 }
 

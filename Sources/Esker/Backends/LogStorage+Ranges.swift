@@ -46,12 +46,8 @@ extension LogStorage: OrderedStorage where Key: OrderedStorageKey {
     _ record: (key: [UInt8], value: [UInt8], known: ValueMetadata)
   ) throws(StorageError) -> (Key, Entry<Value>) {
     let key = try key(from: record.key)
-    do {
-      let value = try values.decode(record.value)
-      return (key, Entry(value, origin: .log, expiry: record.known.expiry, version: record.known.version))
-    } catch {
-      throw undecodable(key, error)
-    }
+    let value = try value(from: record.value, record.key, key)
+    return (key, Entry(value, origin: .log, expiry: record.known.expiry, version: record.known.version))
   }
 
   /// Reads a range some at a time, and calls `body` with each when nothing is held.

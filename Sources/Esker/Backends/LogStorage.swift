@@ -120,7 +120,7 @@ extension LogStorage {
           found = try seenEvenExpired(bytes)
         } else {
           try keyspace.withEntry(forKey: bytes) { (value: RawSpan, known) throws in
-            found = Entry(try values.decoding(value), origin: .log, expiry: known.expiry, version: known.version)
+            found = Entry(try decoded(value, bytes), origin: .log, expiry: known.expiry, version: known.version)
           }
         }
       } catch let error as StoreError {
@@ -138,7 +138,7 @@ extension LogStorage {
     var found: Value?
     try withBytes(of: key) { (bytes) throws(StorageError) in
       do {
-        try keyspace.withValue(forKey: bytes) { (value: RawSpan) throws in found = try values.decoding(value) }
+        try keyspace.withValue(forKey: bytes) { (value: RawSpan) throws in found = try decoded(value, bytes) }
       } catch let error as StoreError {
         throw .store(error)
       } catch {
@@ -151,7 +151,7 @@ extension LogStorage {
   @usableFromInline
   func seenEvenExpired(_ key: RawSpan) throws -> Entry<Value>? {
     try keyspace.withEntryEvenExpired(forKey: key) { value, known in
-      Entry(try values.decoding(value), origin: .log, expiry: known.expiry, version: known.version)
+      Entry(try decoded(value, key), origin: .log, expiry: known.expiry, version: known.version)
     }
   }
 
@@ -218,7 +218,7 @@ extension LogStorage {
   ) throws(StorageError) {
     try withBytes(of: key) { (keyBytes) throws(StorageError) in
       if values.encodingTakesTime { view.anticipate(keyBytes) }
-      try withBytes(ofValue: value) { (bytes) throws(StorageError) in
+      try withBytes(ofValue: value, keyBytes) { (bytes) throws(StorageError) in
         do throws(StoreError) {
           try keyspace.put(bytes, forKey: keyBytes, expiry: expiry, durability: durability)
         } catch {
@@ -308,7 +308,7 @@ extension LogStorage {
     guard case .set(let value) = call.action else { return try loggedWithoutValue(keyBytes, call, durability) }
     if values.encodingTakesTime { view.anticipate(keyBytes) }
     var written = ViewWriteResult()
-    try withBytes(ofValue: value) { (bytes) throws(StorageError) in
+    try withBytes(ofValue: value, keyBytes) { (bytes) throws(StorageError) in
       do throws(StoreError) {
         written = try keyspace.log(
           bytes,
@@ -404,18 +404,28 @@ extension LogStorage {
     if let failure { throw failure }
   }
 
-  /// Calls `body` with the value's bytes.
+  /// Calls `body` with the value's bytes under a key.
   @inlinable @inline(__always)
-  func withBytes(ofValue value: Value, _ body: (RawSpan) throws(StorageError) -> Void) throws(StorageError) {
+  func withBytes(
+    ofValue value: Value,
+    _ key: RawSpan,
+    _ body: (RawSpan) throws(StorageError) -> Void
+  ) throws(StorageError) {
     var failure: StorageError?
     do {
-      try values.lending(value) { bytes in
+      try values.lend(value, forKey: key, in: keyspace.name) { bytes in
         do throws(StorageError) { try body(bytes) } catch { failure = error }
       }
     } catch {
       throw .encoding(view: name, type: "\(Value.self)", underlying: error)
     }
     if let failure { throw failure }
+  }
+
+  /// The value that bytes under a key stand for.
+  @inlinable @inline(__always)
+  func decoded(_ bytes: RawSpan, _ key: RawSpan) throws -> Value {
+    try values.decode(bytes, forKey: key, in: keyspace.name)
   }
 
   @usableFromInline

@@ -3,13 +3,23 @@ internal import EskerFormat
 /// Turns bytes into other bytes and back: compression, a checksum, a cipher.
 ///
 /// ```swift
-/// let sealed = Transformer<Letter>.json.then(.lz4).then(.cipher(id: "letters", encrypt: seal, decrypt: open))
+/// let packed = Transformer<Letter>.json.then(.lz4).then(.checksum)
 /// ```
+///
+/// Encryption is in the product EskerCrypto: `.json.then(.lz4).sealed(with: keys)`.
 public struct ByteTransformer: Sendable {
   /// Names the form.
   public let id: String
   let encode: @Sendable (RawSpan) throws -> [UInt8]
   let decode: @Sendable (RawSpan) throws -> [UInt8]
+  /// What is called instead of the two where bytes belong to one entry each.
+  let binding: EntryBound?
+
+  /// The closures of ``bound(id:encode:decode:)``.
+  struct EntryBound: Sendable {
+    let encode: @Sendable (RawSpan, RawSpan, String, (RawSpan) -> Void) throws -> Void
+    let decode: @Sendable (RawSpan, RawSpan, String, (RawSpan) throws -> Void) throws -> Void
+  }
 
   /// A transformer from two closures.
   public init(
@@ -20,9 +30,43 @@ public struct ByteTransformer: Sendable {
     self.id = id
     self.encode = encode
     self.decode = decode
+    binding = nil
   }
 
-  /// A cipher of the caller's own. Decrypting must refuse what was tampered with.
+  private init(id: String, _ binding: EntryBound) {
+    self.id = id
+    self.binding = binding
+    encode = { _ in throw UnboundForm(id: id) }
+    decode = { _ in throw UnboundForm(id: id) }
+  }
+
+  /// A transformer whose bytes belong to one entry each: it is told the bytes of the entry's key, and the name of its keyspace, empty for
+  /// the default one. A cipher that authenticates both refuses a value that was moved to another key.
+  ///
+  /// Such a form can be used by storages over a log, as the last step, and for nothing that knows no key: ``Transformer/encode(_:)``
+  /// throws.
+  ///
+  /// - Parameters:
+  ///   - id: names the form.
+  ///   - encode: is given the bytes, the key and the name of the keyspace, and calls the closure that is given last exactly once with
+  ///     what they become, unless it throws.
+  ///   - decode: the inverse. What the closure throws that is given last, it throws as it is.
+  public static func bound(
+    id: String,
+    encode:
+      @escaping @Sendable (
+        _ bytes: RawSpan, _ key: RawSpan, _ keyspace: String, _ body: (RawSpan) -> Void
+      ) throws -> Void,
+    decode:
+      @escaping @Sendable (
+        _ bytes: RawSpan, _ key: RawSpan, _ keyspace: String, _ body: (RawSpan) throws -> Void
+      ) throws -> Void
+  ) -> ByteTransformer {
+    ByteTransformer(id: id, EntryBound(encode: encode, decode: decode))
+  }
+
+  /// A cipher of the caller's own. Decrypting must refuse what was tampered with. It does not see the key: see
+  /// ``bound(id:encode:decode:)``.
   public static func cipher(
     id: String,
     encrypt: @escaping @Sendable ([UInt8]) throws -> [UInt8],
@@ -107,6 +151,7 @@ public struct ByteTransformer: Sendable {
 extension Transformer {
   /// This form, turned further: encoding goes through `bytes` last, decoding first.
   public func then(_ bytes: ByteTransformer) -> Transformer {
+    if binding != nil || bytes.binding != nil { return bound(by: bytes) }
     var transformer = Transformer(
       id: "\(id)+\(bytes.id)",
       lend: { value, body in
@@ -124,5 +169,48 @@ extension Transformer {
     )
     transformer.encodingTakesTime = true
     return transformer
+  }
+
+  /// The same, where one of both must be told the entry.
+  private func bound(by bytes: ByteTransformer) -> Transformer {
+    let binding = EntryBinding<Value> { value, key, keyspace, body in
+      var failure: (any Error)?
+      try lend(value, forKey: key, in: keyspace) { span in
+        do { try bytes.encode(span, forKey: key, in: keyspace, body) } catch { failure = error }
+      }
+      if let failure { throw failure }
+    } decoding: { span, key, keyspace in
+      var value: Value?
+      try bytes.decode(span, forKey: key, in: keyspace) { inner in
+        value = try decode(inner, forKey: key, in: keyspace)
+      }
+      guard let value else { throw TransformerError.malformed("\(bytes.id) gave no bytes") }
+      return value
+    }
+    return Transformer(id: "\(id)+\(bytes.id)", binding: binding)
+  }
+}
+
+extension ByteTransformer {
+  fileprivate func encode(
+    _ bytes: RawSpan,
+    forKey key: RawSpan,
+    in keyspace: String,
+    _ body: (RawSpan) -> Void
+  ) throws {
+    if let binding { return try binding.encode(bytes, key, keyspace, body) }
+    let turned = try encode(bytes)
+    turned.withBytes { body($0) }
+  }
+
+  fileprivate func decode(
+    _ bytes: RawSpan,
+    forKey key: RawSpan,
+    in keyspace: String,
+    _ body: (RawSpan) throws -> Void
+  ) throws {
+    if let binding { return try binding.decode(bytes, key, keyspace, body) }
+    let inner = try decode(bytes)
+    try inner.withBytes { try body($0) }
   }
 }

@@ -20,6 +20,8 @@ public struct Transformer<Value: Sendable>: Sendable {
   @usableFromInline let decoding: @Sendable (RawSpan) throws -> Value
   /// Whether encoding is work: meanwhile a storage has what it writes to next brought into the processor's cache.
   @usableFromInline var encodingTakesTime = false
+  /// What is called instead of the two, which throw then, where bytes belong to one entry each.
+  @usableFromInline var binding: EntryBinding<Value>?
 
   /// A transformer from two closures. `encode` returns anything that lends its bytes: an array, `Data`, a string.
   @inlinable
@@ -89,6 +91,13 @@ public struct Transformer<Value: Sendable>: Sendable {
       decode: { bytes in try new(try decoding(bytes)) }
     )
     mapped.encodingTakesTime = encodingTakesTime
+    if let binding {
+      mapped.binding = EntryBinding { value, key, keyspace, body in
+        try binding.lending(try old(value), key, keyspace, body)
+      } decoding: { bytes, key, keyspace in
+        try new(try binding.decoding(bytes, key, keyspace))
+      }
+    }
     return mapped
   }
 }

@@ -28,7 +28,7 @@ extension LogStorage: ByteBacked {
         do throws(StoreError) { try batch.remove(keyBytes, in: keyspace) } catch { throw .store(error) }
         return
       }
-      try withBytes(ofValue: value) { (bytes) throws(StorageError) in
+      try withBytes(ofValue: value, keyBytes) { (bytes) throws(StorageError) in
         do throws(StoreError) {
           try batch.put(bytes, forKey: keyBytes, in: keyspace, expiry: write.expiry)
         } catch {
@@ -39,13 +39,16 @@ extension LogStorage: ByteBacked {
   }
 
   func entry(forKey key: Key, in transaction: inout LogStore.Transaction) throws(StorageError) -> Entry<Value>? {
-    var found: LogStore.Transaction.Entry?
+    var entry: Entry<Value>?
     try withBytes(of: key) { (keyBytes) throws(StorageError) in
+      let found: LogStore.Transaction.Entry?
       do throws(StoreError) { found = try transaction.entry(forKey: keyBytes, in: keyspace) } catch {
         throw .store(error)
       }
+      guard let found else { return }
+      let value = try value(from: found.value, keyBytes.copied(), key)
+      entry = Entry(value, origin: .log, expiry: found.expiry, version: found.version)
     }
-    guard let found else { return nil }
-    return Entry(try value(from: found.value, key), origin: .log, expiry: found.expiry, version: found.version)
+    return entry
   }
 }

@@ -32,7 +32,7 @@ extension RemoteView {
     var expiry: UInt64 = 0
     switch call.action {
     case .set(let value):
-      let bytes = try encodedPayload(value)
+      let bytes = try encodedPayload(value, key)
       expiry = self.expiry(call.expiry, remote.domain, isJittered: true)
       payload = bytes
       let size = RemoteEnvelope.length + bytes.count

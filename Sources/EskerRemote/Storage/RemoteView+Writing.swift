@@ -68,7 +68,7 @@ extension RemoteView {
     while true {
       let version = tiers.nextVersion(remote.domain)
       let envelope = RemoteEnvelope(version: version, expiry: expiry(call.expiry, remote.domain, isJittered: true))
-      let stored = try encoded(value, envelope, try await tags(version))
+      let stored = try encoded(value, key, envelope, try await tags(version))
       guard stored.stored.count <= tiers.store.valueLimit else {
         throw RemoteError.tooLarge(size: stored.stored.count, limit: tiers.store.valueLimit).storageError(of: name)
       }
@@ -122,14 +122,15 @@ extension RemoteView {
 
   private func encoded(
     _ value: Value,
+    _ key: Key,
     _ envelope: RemoteEnvelope,
     _ tags: [RemoteTag]
   ) throws(StorageError) -> RemoteValue {
-    try encodedPayload(value).withBytes { RemoteValue(envelope, tags: tags, payload: $0) }
+    try encodedPayload(value, key).withBytes { RemoteValue(envelope, tags: tags, payload: $0) }
   }
 
-  func encodedPayload(_ value: Value) throws(StorageError) -> [UInt8] {
-    do { return try values.encode(value) } catch {
+  func encodedPayload(_ value: Value, _ key: Key) throws(StorageError) -> [UInt8] {
+    do { return try values.encode(value, forKey: try keys.encode(key), in: name) } catch {
       throw .encoding(view: name, type: "\(Value.self)", underlying: error)
     }
   }

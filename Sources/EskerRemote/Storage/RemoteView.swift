@@ -172,7 +172,9 @@ final class RemoteView<Key: StorageKey, Value: Sendable>: Sendable {
       guard value.envelope != nil || options.foreignValues == .decoded && !value.beginsAsEnvelope else {
         throw ForeignValue()
       }
-      return try value.payload.withBytes { bytes throws in try values.decode(bytes) }
+      return try value.payload.withBytes { bytes throws in
+        try values.decode(bytes, forKey: try keys.encode(key), in: name)
+      }
     } catch {
       throw .decoding(key: "\(key)", view: name, expected: "\(Value.self) (\(values.id))", underlying: error)
     }
