@@ -203,13 +203,16 @@ import Testing
     for key in 0..<100 { try numbers(store, keys).set(key, forKey: key) }
     try keys.rotate(to: second)
     let keyspace = try store.keyspace("numbers")
+    let hasBegun = Atomic(false)
     let isCancelled = Atomic(false)
     let stopped = Task {
       try await keyspace.reseal(with: keys) { _ in
+        hasBegun.store(true, ordering: .relaxed)
         while !isCancelled.load(ordering: .relaxed) { usleep(100) }
         return true
       }
     }
+    #expect(try await eventually { hasBegun.load(ordering: .relaxed) })
     stopped.cancel()
     isCancelled.store(true, ordering: .relaxed)
     await #expect(throws: StoreError.self) { try await stopped.value }
