@@ -143,7 +143,7 @@ extension Merger {
 
   private func nextGroup(of erasure: borrowing Erasure) -> [Segment] {
     let pending = erasure.pending
-    return smallGroup(of: mergeable { pending.contains($0.id) })
+    return smallGroup(of: mergeable { pending.contains($0.id) }[...])
   }
 
   /// Makes sure that no power failure brings names of files back.

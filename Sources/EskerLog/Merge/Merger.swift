@@ -342,15 +342,15 @@ final class Merger: @unchecked Sendable {
   }
 
   /// The first of some segments, as many as fill one; none if there are none.
-  func smallGroup(of segments: some Sequence<Segment>) -> [Segment] {
-    var group: [Segment] = []
+  func smallGroup(of segments: ArraySlice<Segment>) -> [Segment] {
+    var count = 0
     var live = 0
-    for segment in segments {
+    for segment in segments.prefix(16) {
       live += catalog.granules.live(segment).bytes
-      if !group.isEmpty, live > catalog.usualSegmentSize || group.count == 16 { break }
-      group.append(segment)
+      if count > 0, live > catalog.usualSegmentSize { break }
+      count += 1
     }
-    return group
+    return Array(segments.prefix(count))
   }
 
   /// The segments of a merge on demand: those named, or all with any dead records.
