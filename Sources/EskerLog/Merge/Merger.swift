@@ -96,6 +96,7 @@ final class Merger: @unchecked Sendable {
   func mergeIfDue() -> BackgroundWorker.Next {
     defer { env.deliverEvents() }
     guard env.isWritable, !keydir.isIncomplete else { return .whenAsked }
+    if env.options.erasure == .whenMerged { return mergeForSpace() }
     var next = BackgroundWorker.Next.whenAsked
     do throws(StoreError) {
       let isErasing = try merging.withLock { () throws(StoreError) in
