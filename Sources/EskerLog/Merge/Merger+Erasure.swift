@@ -146,11 +146,14 @@ extension Merger {
     return smallGroup(of: mergeable { pending.contains($0.id) }[...])
   }
 
-  /// Makes sure that no power failure brings names of files back.
+  /// Makes sure that no power failure brings back files, or what stood in a file before zeros did.
   ///
   /// - Throws: also if a segment could not be merged.
   private func finish(_ erasure: borrowing Erasure) throws(StoreError) {
-    do throws(PlatformError) { try env.platform.fileSystem.syncDirectory(env.path) } catch {
+    do throws(PlatformError) {
+      try env.platform.fileSystem.syncDirectory(env.path)
+      for segment in catalog.segments where segment.kind == .log { try segment.sync() }
+    } catch {
       commits.noteFailure(error)
       throw StoreError(error)
     }

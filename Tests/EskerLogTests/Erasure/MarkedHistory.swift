@@ -218,11 +218,18 @@ struct MarkedHistory {
     return alive
   }
 
+  /// Throws if a mark that is not alive stands in any of the store's files after a power failure at this moment.
+  mutating func checkErasedAfterPowerFailure(_ alive: Set<UInt64>) throws {
+    var failed = machine
+    failed.disk = try machine.disk.crashImage(.drop, using: &generator)
+    try checkErased(alive, "after a power failure", on: failed)
+  }
+
   /// Throws if a mark that is not alive stands in any of the store's files.
-  func checkErased(_ alive: Set<UInt64>, _ when: String) throws {
+  func checkErased(_ alive: Set<UInt64>, _ when: String, on machine: Machine? = nil) throws {
     let dead = marks.subtracting(alive)
     let segments = store.statistics.segments.map { "\($0.id): \($0.liveBytes) of \($0.recordBytes)" }
-    for (name, bytes) in try DiskImage(of: machine).files {
+    for (name, bytes) in try DiskImage(of: machine ?? self.machine).files {
       let found = Self.windows(bytes, among: dead).union(Self.windows(Self.fromHexadecimal(bytes), among: dead))
       guard let mark = found.first else { continue }
       let mine = withUnsafeBytes(of: mark.littleEndian) { Array($0) }
