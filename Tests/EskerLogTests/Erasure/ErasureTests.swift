@@ -19,27 +19,32 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(60))) func nothingDeadIsLeftAfterErasing() {
-    histories(Rounds.count(25, thorough: 3_000), "nothingDeadIsLeftAfterErasing") { seed in
-      var history = try MarkedHistory(seed: seed)
-      var found = 0
-      for _ in 0..<3 {
-        try history.steps(40)
-        try history.erase()
-        let alive = try history.alive()
-        found += alive.count
-        try history.checkErased(alive, "after erasing")
-        try history.checkErasedAfterPowerFailure(alive)
-        // What is alive is: the search finds what is there.
-        if !alive.isEmpty { #expect(throws: MarkedHistory.Found.self) { try history.checkErased([], "search") } }
-        if history.generator.seed & 1 == 0 {
-          try history.close()
-          try history.checkErased(alive, "after closing")
-          try history.reopen()
-          let now = try history.alive()
-          #expect(now.isSubset(of: alive))
-          // What has expired since is alive no more, and not erased yet.
-          try history.checkErased(alive, "after opening again")
-        }
+    histories(Rounds.count(25, thorough: 3_000), "nothingDeadIsLeftAfterErasing", checkErasing)
+  }
+
+  /// Few histories have a cut whose rest is overwritten with zeros that are not durable yet: this one has.
+  @Test func zerosOverWhatACutLeftAreDurable() throws {
+    try checkErasing(1_936_370_249)
+  }
+
+  private func checkErasing(_ seed: UInt64) throws {
+    var history = try MarkedHistory(seed: seed)
+    for _ in 0..<3 {
+      try history.steps(40)
+      try history.erase()
+      let alive = try history.alive()
+      try history.checkErased(alive, "after erasing")
+      try history.checkErasedAfterPowerFailure(alive)
+      // What is alive is: the search finds what is there.
+      if !alive.isEmpty { #expect(throws: MarkedHistory.Found.self) { try history.checkErased([], "search") } }
+      if history.generator.seed & 1 == 0 {
+        try history.close()
+        try history.checkErased(alive, "after closing")
+        try history.reopen()
+        let now = try history.alive()
+        #expect(now.isSubset(of: alive))
+        // What has expired since is alive no more, and not erased yet.
+        try history.checkErased(alive, "after opening again")
       }
     }
   }
