@@ -49,20 +49,18 @@ extension Merger {
     let now = env.checkedNow
     // A clock that was set back must not put it off.
     guard erasure != nil || now >= nextErasure || nextErasure.subtractingClamped(now) > interval else { return false }
+    // Before it begins: one that cannot begin is not tried again at once.
+    if erasure == nil { nextErasure = now.addingClamped(interval) }
     var current: Erasure
-    if let erasure {
-      current = erasure
-    } else {
-      current = try beginErasure()
-      nextErasure = now.addingClamped(interval)
-    }
-    erasure = nil
     do throws(StoreError) {
+      if let erasure { current = erasure } else { current = try beginErasure() }
+      erasure = nil
       if try step(&current) {
         erasure = current
         return true
       }
     } catch {
+      erasure = nil
       // Damage will be there soon after, too.
       if case .damaged = error { throw error }
       nextErasure = now.addingClamped(1000)

@@ -263,4 +263,41 @@ import Testing
       }
     }
   }
+
+  @Test func anErasureThatCannotBeginIsTriedAgainAfterASecond() throws {
+    let plan = FaultPlan()
+    var machine = Machine()
+    machine.calls = plan
+    let store = try machine.open {
+      $0.erasure = .within(.seconds(10))
+      $0.merge.isAutomatic = false
+    }
+    try store.put("secret", forKey: "one")
+    try store.put("other", forKey: "one")
+    // The segment that is written to cannot end: there is no other.
+    plan.fail(.create, sticky: true, .error(PlatformError.noSpace))
+    machine.clock.advance(milliseconds: 5_000)
+    #expect(store.probe.delayAfterMergeStep() == 1_000_000_000)
+    plan.heal()
+    #expect(!store.probe.mergeStep())
+    machine.clock.advance(milliseconds: 1_000)
+    while store.probe.mergeStep() {}
+    #expect(try contains("secret", machine) == [])
+  }
+
+  @Test func aReaderInAnotherProcessGoesOn() throws {
+    let machine = Machine()
+    let store = try machine.open { $0.merge.isAutomatic = false }
+    try store.put("secret", forKey: "one")
+    try store.put("kept", forKey: "two")
+    try store.probe.endTail()
+    let reader = try machine.open { $0.readOnly = true }
+    let snapshot = try reader.snapshot()
+    try store.remove("one")
+    try store.eraseNow()
+    #expect(try contains("secret", machine) == [])
+    #expect(try snapshot.contents() == [bytes("one"): bytes("secret"), bytes("two"): bytes("kept")])
+    try reader.refresh()
+    #expect(try reader.get("one") == nil && reader.get("two") == bytes("kept"))
+  }
 }

@@ -241,6 +241,11 @@ extension StoreProbe {
     if case .now = engine.merger.mergeIfDue() { true } else { false }
   }
 
+  /// Does that, and tells after how many nanoseconds the background looks again; nil if at once, or only when asked.
+  func delayAfterMergeStep() -> UInt64? {
+    if case .after(let nanoseconds) = engine.merger.mergeIfDue() { nanoseconds } else { nil }
+  }
+
   /// Lets go of what was given up, once nobody reads it any more.
   ///
   /// Who reads is known of the whole process: another test may just be at it.

@@ -14,8 +14,9 @@ struct ErasureListing {
   private let path: String
   private let name: String
   private let found: [ByteOccurrence]
-  private let isKey: Bool
   private let key: [UInt8]
+  /// The key's keyspace; nil if any bytes are looked for.
+  private let keyspace: String?
 
   init(_ arguments: StoreArguments, _ subject: Subject, name: String) throws {
     let inspection = try arguments.inspection()
@@ -23,14 +24,14 @@ struct ErasureListing {
     self.name = name
     switch subject {
     case .key(let given, let keyspace):
-      isKey = true
+      self.keyspace = keyspace
       guard keyspace.isEmpty || inspection.manifest?.keyspaces.contains(where: { $0.name == keyspace }) != false else {
         throw ToolError.noKeyspace(keyspace, path: inspection.path)
       }
       let form = inspection.manifest?.keyspaces.first { $0.name == keyspace }?.keyForm
       key = try given.bytes(in: StoredForm(form, of: .keys), named: form)
     case .bytes(let text):
-      isKey = false
+      keyspace = nil
       key = Array(text.utf8)
     }
     Interruption.install()
@@ -45,9 +46,14 @@ struct ErasureListing {
   private func isLeft(_ occurrence: ByteOccurrence) -> Bool {
     switch occurrence.place {
     case .elsewhere, .unreadable: true
-    case .key(let record): !isKey || record.key == key
-    case .value: !isKey
+    case .key(let record): keyspace == nil || isOwn(record)
+    case .value: keyspace == nil
     }
+  }
+
+  /// Whether a record is one of the key. One of a keyspace that was removed may be.
+  private func isOwn(_ record: RecordDescription) -> Bool {
+    record.key == key && (keyspace == nil || record.keyspace == nil || record.keyspace == keyspace)
   }
 
   func write(asJSON: Bool, isQuiet: Bool, to output: inout BufferedOutput) throws {
@@ -65,9 +71,9 @@ struct ErasureListing {
     let place =
       switch occurrence.place {
       case .elsewhere: "in no record"
-      case .key(let record) where record.key == key:
+      case .key(let record) where isOwn(record):
         record.kind == .tombstone ? "the key, in a tombstone" : "the key, in a record"
-      case .key(let record): "in another key: \(quoted(record.key))"
+      case .key(let record): "in the key of another entry: \(quoted(record.key))"
       case .value(let record): "in the value of \(quoted(record.key))"
       case .unreadable(let record): "perhaps in a packed value that cannot be read, of \(quoted(record.key))"
       }
@@ -80,7 +86,7 @@ struct ErasureListing {
       let (place, record): (String, RecordDescription?) =
         switch occurrence.place {
         case .elsewhere: ("elsewhere", nil)
-        case .key(let record): (record.key == key ? "own" : "key", record)
+        case .key(let record): (isOwn(record) ? "own" : "key", record)
         case .value(let record): ("value", record)
         case .unreadable(let record): ("unreadable", record)
         }

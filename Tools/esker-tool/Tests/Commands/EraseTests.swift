@@ -21,7 +21,7 @@ import Testing
     let there = try verify("--erased", "user/1")
     #expect(there.status == 1)
     #expect(there.text.contains(": the key, in a record\n"))
-    #expect(there.text.contains(": in another key: \"user/10\"\n"))
+    #expect(there.text.contains(": in the key of another entry: \"user/10\"\n"))
     #expect(there.text.contains(": in the value of \"user/10\"\n"))
     #expect(there.errors.hasSuffix("something is left of user/1\n"))
 
@@ -36,12 +36,21 @@ import Testing
     let gone = try verify("--erased", "user/1")
     #expect(gone.status == 0)
     #expect(
-      gone.text.contains(": in another key: \"user/10\"\n") && gone.text.hasSuffix("nothing is left of \"user/1\"\n")
+      gone.text.contains(": in the key of another entry: \"user/10\"\n")
+        && gone.text.hasSuffix("nothing is left of \"user/1\"\n")
     )
     #expect(try verify("--erased-bytes", "Anna Meier").text == "nothing is left of \"Anna Meier\"\n")
     #expect(try verify("--erased", "user/1", "--quiet").text.isEmpty)
     #expect(try scratch.run("merge", scratch.store, "--erase").text == "nothing to erase\n")
     #expect(try scratch.run("get", scratch.store, "user/10").text.hasPrefix("friend of user/1"))
+  }
+
+  @Test func theSameKeyOfAnotherKeyspaceIsAnother() throws {
+    _ = try scratch.run("put", scratch.store, "only here", "x", "--keyspace", "users")
+    _ = try scratch.run("put", scratch.store, "other", "x", "--keyspace", "groups")
+    let elsewhere = try verify("--erased", "only here", "--keyspace", "groups")
+    #expect(elsewhere.status == 0 && elsewhere.text.contains(": in the key of another entry: \"only here\"\n"))
+    #expect(try verify("--erased", "only here", "--keyspace", "users").status == 1)
   }
 
   @Test func theSearchIsPrintedAsJSON() throws {
