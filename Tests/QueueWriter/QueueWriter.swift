@@ -10,8 +10,8 @@ import Logging
 ///     esker-queue-writer drain LOG FIRST-NUMBER PORT...
 ///
 /// With several ports they are nodes of a cluster. Lines: `up` once a write has arrived, `set KEY NUMBER` and `remove KEY NUMBER`
-/// for what was acknowledged. The second form writes nothing: it prints `lost KEY WHAT` for each loss, and `applied NUMBER` once nothing
-/// waits any more.
+/// for what was acknowledged, and the same behind `begin` before each, so that what a kill leaves open is known. The second form
+/// writes nothing: it prints `lost KEY WHAT` for each loss, and `applied NUMBER` once nothing waits any more.
 @main
 enum QueueWriter {
   static let keys = 40
@@ -66,13 +66,15 @@ enum QueueWriter {
   private static func write(to numbers: RemoteStorage<Int, Int>, from first: Int) async throws {
     for number in first... {
       let key = Int.random(in: 0..<keys)
-      if number % 9 == 8 {
-        try await numbers.async.removeValue(forKey: key)
-        say("remove \(key) \(number)")
-      } else {
+      let isSet = number % 9 != 8
+      let write = "\(isSet ? "set" : "remove") \(key) \(number)"
+      say("begin \(write)")
+      if isSet {
         try await numbers.async.set(number, forKey: key)
-        say("set \(key) \(number)")
+      } else {
+        try await numbers.async.removeValue(forKey: key)
       }
+      say(write)
       if number % 4 == 0 { try await Task.sleep(for: .milliseconds(2)) }
       // Whoever was to kill it is gone.
       if getppid() == 1 { return }
