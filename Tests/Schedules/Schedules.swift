@@ -1,3 +1,4 @@
+import CFork
 import EskerPlatform
 
 #if canImport(Darwin)
@@ -16,7 +17,6 @@ import EskerPlatform
   }
 
   nonisolated private static func run(_ options: SearchOptions) -> Int32 {
-    guard let trace = ScheduleTrace() else { fatalError("there is no memory for a trace") }
     if options.lists {
       for scenario in Scenario.all { print(pad(scenario.name, 22) + scenario.about) }
       return 0
@@ -28,15 +28,38 @@ import EskerPlatform
     }
     always("a store can be used") { try Machine.warmUp() }
     print(pad("scenario", 22) + ["schedules", "a second", "points each", "choices each"].map { column($0) }.joined())
-    for scenario in scenarios {
-      let runner = Runner(scenario, trace)
-      let search = Search(runner, options.budget, seed: options.seed)
-      if let finding = find(search, scenario, options) {
-        report(finding, search, options)
-        return 1
-      }
+    fflush(nil)
+    return search(scenarios, options)
+  }
+
+  /// Searches all of them, each in a process of its own, so many at once.
+  nonisolated private static func search(_ scenarios: [Scenario], _ options: SearchOptions) -> Int32 {
+    var running = 0
+    var result: Int32 = 0
+    func awaitOne() {
+      var status: Int32 = 0
+      while waitpid(-1, &status, 0) < 0, errno == EINTR {}
+      running -= 1
+      if status != 0 { result = 1 }
     }
-    return 0
+    for scenario in scenarios where result == 0 {
+      let process = esker_fork()
+      guard process >= 0 else { fatalError("there is no process") }
+      if process == 0 { exit(search(scenario, options) ? 0 : 1) }
+      running += 1
+      if running == options.jobs { awaitOne() }
+    }
+    while running > 0 { awaitOne() }
+    return result
+  }
+
+  /// Whether nothing was found.
+  nonisolated private static func search(_ scenario: Scenario, _ options: SearchOptions) -> Bool {
+    guard let trace = ScheduleTrace() else { fatalError("there is no memory for a trace") }
+    let search = Search(Runner(scenario, trace), options.budget, seed: options.seed)
+    guard let finding = find(search, scenario, options) else { return true }
+    report(finding, search, options)
+    return false
   }
 
   /// Searches, and prints how much.

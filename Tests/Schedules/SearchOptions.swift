@@ -1,3 +1,5 @@
+import EskerPlatform
+
 /// What the command line asks for.
 struct SearchOptions {
   private(set) var scenario: String?
@@ -7,6 +9,8 @@ struct SearchOptions {
   private(set) var deviations: [Int: Int]?
   private(set) var lists = false
   private(set) var isExhaustive = false
+  /// How many scenarios are searched at once.
+  private(set) var jobs = Processors.count
 
   /// Nil if it cannot be understood; says so.
   init?(_ arguments: ArraySlice<String>) {
@@ -15,7 +19,7 @@ struct SearchOptions {
       switch argument {
       case "--list": lists = true
       case "--exhaustive": isExhaustive = true
-      case "--schedules", "--seconds", "--seed", "--replay", "--schedule":
+      case "--schedules", "--seconds", "--seed", "--replay", "--schedule", "--jobs":
         guard let value = rest.popFirst(), set(argument, value) else {
           print("\(argument) needs a value")
           return nil
@@ -39,6 +43,7 @@ struct SearchOptions {
     case "--schedules": Int(value).map { budget = .schedules($0) } != nil
     case "--seconds": Int(value).map { budget = .seconds($0) } != nil
     case "--seed": UInt64(value).map { seed = $0 } != nil
+    case "--jobs": Int(value).map { jobs = max($0, 1) } != nil
     case "--replay": UInt64(value).map { replay = $0 } != nil
     default: setDeviations(value)
     }

@@ -189,12 +189,12 @@
 
     private func decide(_ event: ScheduleEvent, text: String? = nil, givesWay: Bool) -> Int {
       let me = current
-      var ready: [Int] = []
-      var timed: [Int] = []
+      var ready = MemberSet()
+      var timed = MemberSet()
       for index in members.indices {
         switch members[index].state {
-        case .ready: ready.append(index)
-        case .waiting(_, until: .some): timed.append(index)
+        case .ready: ready.insert(index)
+        case .waiting(_, until: .some): timed.insert(index)
         default: break
         }
       }
@@ -204,18 +204,13 @@
         }
         guard let first = timed.min(by: { deadline($0) < deadline($1) }) else { deadlock(event) }
         expire(first)
-        ready = [first]
-        timed.removeAll { $0 == first }
+        ready.insert(first)
+        timed.remove(first)
       }
-      let usual: Int
-      if ready.contains(me), !givesWay || ready.count == 1 {
-        usual = me
-      } else {
-        usual = ready.first { $0 > me } ?? ready[0]
-      }
+      let usual = ready.contains(me) && (!givesWay || ready.count == 1) ? me : ready.next(after: me)
       var event = event
       var chosen = usual
-      let options = ready + timed
+      let options = ready.union(timed)
       if options.count > 1 {
         chosen = plan.choose(
           Choice(step: trace.steps, current: me, ready: ready, timed: timed, usual: usual, givesWay: givesWay)

@@ -6,9 +6,9 @@
     /// The member that got here. It may be waiting, or have ended.
     public let current: Int
     /// Who can go on.
-    public let ready: [Int]
+    public let ready: MemberSet
     /// Who waits for a time only so long: the time would be over.
-    public let timed: [Int]
+    public let timed: MemberSet
     /// Who goes on if nothing else is wanted: the same one as long as it can.
     public let usual: Int
     /// Whether the current one says that it can do nothing before others do.
@@ -18,7 +18,7 @@
   /// Decides who goes on.
   public struct SchedulePlan: Sendable {
     /// Deviations from the usual choice, by step: enough to run any schedule again.
-    public var deviations: [Int: Int] = [:]
+    private let deviations: [Int: Int]
     /// Priorities, where there are no deviations.
     private var priorities: Priorities?
 
@@ -32,6 +32,7 @@
     /// Where a mistake needs `depth` things to happen in some order, one of n threads with k steps meets it with a probability of at
     /// least 1 in n·k^(depth - 1): "A Randomized Scheduler with Probabilistic Guarantees of Finding Bugs", ASPLOS 2010.
     public init(seed: UInt64, depth: Int, steps: Int) {
+      deviations = [:]
       priorities = Priorities(seed: seed, depth: depth, steps: steps)
     }
 
@@ -40,17 +41,16 @@
     }
 
     /// Which of the waiting members a signal wakes.
-    mutating func wake(_ waiting: [Int], step: Int) -> Int {
-      if priorities != nil { return priorities?.pick(waiting) ?? waiting[0] }
-      return deviations[step] ?? waiting[0]
+    mutating func wake(_ waiting: MemberSet, step: Int) -> Int {
+      priorities?.pick(waiting) ?? deviations[step] ?? waiting.next(after: -1)
     }
   }
 
   struct Priorities: Sendable {
     private var state: UInt64
     private var changes: Set<Int> = []
-    /// The highest goes on.
-    private var values: [Int: Int64] = [:]
+    /// The highest goes on. Zero for who has not been met.
+    private var values = [Int64](repeating: 0, count: MemberSet.most)
     private var lowest: Int64 = 0
 
     init(seed: UInt64, depth: Int, steps: Int) {
@@ -67,7 +67,9 @@
       return z ^ (z >> 31)
     }
 
-    mutating func pick(_ members: [Int]) -> Int { members[Int(next() % UInt64(members.count))] }
+    mutating func pick(_ members: MemberSet) -> Int {
+      members.dropFirst(Int(next() % UInt64(members.count))).first { _ in true } ?? 0
+    }
 
     private mutating func demote(_ member: Int) {
       lowest -= 1
@@ -75,14 +77,16 @@
     }
 
     mutating func choose(_ choice: Choice) -> Int {
-      for member in choice.ready + choice.timed where values[member] == nil { values[member] = Int64(next() >> 2) + 1 }
+      for member in choice.ready.union(choice.timed) where values[member] == 0 {
+        values[member] = Int64(next() >> 2) + 1
+      }
       if choice.givesWay { demote(choice.current) }
       if changes.contains(choice.step) {
         demote(choice.current)
         // The time that somebody waits may be over just now.
         if !choice.timed.isEmpty, next() % 2 == 0 { return pick(choice.timed) }
       }
-      return choice.ready.max { values[$0, default: 0] < values[$1, default: 0] } ?? choice.usual
+      return choice.ready.max { values[$0] < values[$1] } ?? choice.usual
     }
   }
 #endif

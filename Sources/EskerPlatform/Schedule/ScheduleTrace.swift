@@ -44,8 +44,8 @@
       chosen = UInt8(member)
     }
 
-    mutating func offer(_ members: [Int], step: Int, chosen: Int, usual: Int) {
-      options = members.reduce(0) { $0 | 1 << UInt64($1) }
+    mutating func offer(_ members: MemberSet, step: Int, chosen: Int, usual: Int) {
+      options = members.bits
       self.step = UInt32(step)
       self.chosen = UInt8(chosen)
       deviates = chosen != usual

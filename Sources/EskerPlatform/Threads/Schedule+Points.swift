@@ -91,16 +91,18 @@
         schedule.release(obstacle)
         return true
       }
-      let waiting = schedule.members.indices.filter {
-        if case .waiting(obstacle, _) = schedule.members[$0].state { true } else { false }
+      var waiting = MemberSet()
+      for index in schedule.members.indices {
+        if case .waiting(obstacle, _) = schedule.members[index].state { waiting.insert(index) }
       }
       guard !waiting.isEmpty else { return true }
-      var woken = waiting[0]
+      let usual = waiting.next(after: -1)
+      var woken = usual
       if waiting.count > 1 {
         woken = schedule.plan.wake(waiting, step: schedule.trace.steps)
-        if !waiting.contains(woken) { woken = waiting[0] }
+        if !waiting.contains(woken) { woken = usual }
         var event = ScheduleEvent(.signal, by: schedule.current, name, schedule.number(address))
-        event.offer(waiting, step: schedule.trace.steps, chosen: woken, usual: waiting[0])
+        event.offer(waiting, step: schedule.trace.steps, chosen: woken, usual: usual)
         schedule.trace.append(event)
       }
       schedule.wake(woken)
@@ -167,7 +169,7 @@
     static func willStart(_ name: String) -> Newcomer? {
       guard let schedule = mine else { return nil }
       let newcomer = Newcomer(index: schedule.members.count)
-      precondition(newcomer.index < 64, "a run has at most 64 threads")
+      precondition(newcomer.index < MemberSet.most, "a run has at most \(MemberSet.most) threads")
       schedule.members.append(Member(turn: newcomer.turn))
       schedule.alive += 1
       schedule.trace.append(ScheduleEvent(.begin, by: newcomer.index), name)

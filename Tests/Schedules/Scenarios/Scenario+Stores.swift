@@ -19,6 +19,118 @@ extension Scenario {
       together(parts[0], parts[1], Part("syncer") { try losses.noteSync(machine, store, registers) })
       try losses.check()
     },
+    Scenario("tasks", "two tasks and a thread share syncs, and one more sync is due after a time") {
+      let machine = Machine.told()
+      let store = try machine.open()
+      let losses = PowerLosses()
+      let registers = ["a", "b"].map { Register($0) }
+      let parts = registers.map { register in
+        Part(task: "task \(register.key)") {
+          try await register.put(byTask: store, .synced)
+          try losses.note(machine, [register], from: [register.floor])
+          try await register.put(byTask: store, .periodic(.milliseconds(1)))
+        }
+      }
+      together(parts[0], parts[1], Part("syncer") { try losses.noteSync(machine, store, registers) })
+      try losses.check()
+    },
+    Scenario("close", "a store is closed beside puts, gets and a sync") {
+      let machine = Machine.told()
+      let store = try machine.open()
+      let register = Register("a")
+      try register.put(store)
+      let untilClosed: @Sendable (() throws -> Void) throws -> Void = { body in
+        do { try body() } catch StoreError.closed { Schedule.note("finds the store closed") }
+      }
+      together(
+        Part("writer") { try untilClosed { for _ in 0..<3 { try register.put(store) } } },
+        Part("reader") { try untilClosed { for _ in 0..<3 { try register.get(store) } } },
+        Part("syncer") { try untilClosed { try store.sync() } },
+        Part("closer") { try store.close() }
+      )
+      try machine.openIntact([register])
+    },
+    Scenario("opening", "a reader in another process opens beside puts that go on in new segments, and seals") {
+      let machine = Machine.told()
+      let store = try machine.open()
+      let register = Register("a", length: 20_000)
+      try register.put(store)
+      together(
+        Part("writer") { for _ in 0..<5 { try register.put(store) } },
+        Part("maintainer") { store.probe.sealFinished() },
+        Part("reader") {
+          let floor = register.floor
+          Schedule.note("opens")
+          let log = EventLog()
+          let reader = try machine.open {
+            $0.readOnly = true
+            $0.onEvent = { log.record($0) }
+          }
+          expect(log.damage.isEmpty, "the reader finds damage: \(log.damage)")
+          register.check(try reader.get("a"), from: floor)
+          let next = register.floor
+          try reader.refresh()
+          register.check(try reader.get("a"), from: next)
+        }
+      )
+      try machine.afterKill().openIntact([register])
+    },
+    Scenario("opening-merge", "a reader in another process opens and reads on beside a merge and puts") {
+      let machine = Machine.told()
+      let store = try machine.open()
+      let registers = ["a", "b"].map { Register($0) }
+      for _ in 0..<2 { for register in registers { try register.put(store) } }
+      try store.probe.endTail()
+      together(
+        Part("merger") { try store.merge() },
+        Part("writer") { for register in registers { try register.put(store) } },
+        Part("reader") {
+          let floors = registers.map(\.floor)
+          Schedule.note("opens")
+          let log = EventLog()
+          let reader = try machine.open {
+            $0.readOnly = true
+            $0.onEvent = { log.record($0) }
+          }
+          expect(log.damage.isEmpty, "the reader finds damage: \(log.damage)")
+          for (register, floor) in zip(registers, floors) { register.check(try reader.get(register.key), from: floor) }
+          for register in registers {
+            let floor = register.floor
+            try reader.refresh()
+            register.check(try reader.get(register.key), from: floor)
+          }
+        }
+      )
+      try machine.afterKill().openIntact(registers)
+    },
+    Scenario("hand-over", depth: 2, "another process writes while a store is suspended beside puts and gets") {
+      let machine = Machine.told()
+      let store = try machine.open()
+      let register = Register("a")
+      try register.put(store)
+      together(
+        Part("writer") {
+          do { for _ in 0..<2 { try register.put(store) } } catch StoreError.suspended {
+            Schedule.note("finds the store suspended")
+          }
+        },
+        Part("reader") { for _ in 0..<2 { try register.get(store) } },
+        Part("owner") {
+          Schedule.note("suspends")
+          try store.suspend()
+          let floor = register.floor
+          let other = try machine.open()
+          register.check(try other.get("a"), from: floor)
+          try other.put([7], forKey: "other")
+          try other.close()
+          Schedule.note("resumes")
+          try store.resume()
+          expect(try store.get("other") == [7], "what the other process wrote is not there")
+        }
+      )
+      try register.get(store)
+      try store.closeAndReopen(machine, [register])
+    },
     Scenario("behind", depth: 2, "a reader in another process that is far behind catches up beside a put") {
       let machine = Machine.told()
       let store = try machine.open { $0.segmentSize = 256 << 10 }

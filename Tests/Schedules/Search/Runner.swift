@@ -13,8 +13,8 @@ import EskerPlatform
 struct Outcome {
   let failure: String?
   let hash: UInt64
-  let points: Int
   let steps: Int
+  /// What happened; nothing for a run that ended well, unless it was asked for.
   let events: [ScheduleEvent]
 
   /// What differed from the usual choices: enough to run it again.
@@ -37,7 +37,7 @@ final class Runner {
     self.trace = trace
   }
 
-  func run(_ plan: SchedulePlan) -> Outcome {
+  func run(_ plan: SchedulePlan, keepsEvents: Bool = false) -> Outcome {
     trace.clear()
     var ends: [Int32] = [0, 0]
     guard pipe(&ends) == 0 else { fatalError("there is no pipe") }
@@ -59,12 +59,12 @@ final class Runner {
     while waitpid(child, &status, 0) < 0, errno == EINTR {}
     count += 1
     points += trace.points
+    let failure = failure(status, words)
     return Outcome(
-      failure: failure(status, words),
+      failure: failure,
       hash: trace.hash,
-      points: trace.points,
       steps: trace.steps,
-      events: Array(trace.events)
+      events: keepsEvents || failure != nil ? Array(trace.events) : []
     )
   }
 

@@ -37,7 +37,7 @@ struct Search {
   }
 
   /// The usual choices.
-  func usual() -> Outcome { runner.run(SchedulePlan()) }
+  func usual() -> Outcome { runner.run(SchedulePlan(), keepsEvents: true) }
 
   /// The plan of a seed; `steps` are those of the usual choices.
   static func plan(_ scenario: Scenario, seed: UInt64, steps: Int) -> SchedulePlan {
@@ -53,10 +53,12 @@ struct Search {
     var next = seed
     while !isOver {
       let plan = Self.plan(runner.scenario, seed: next, steps: usual.steps)
-      let outcome = runner.run(plan)
+      let outcome = runner.run(plan, keepsEvents: next == seed)
       if outcome.failure != nil { return Finding(outcome: outcome, seed: next) }
       if next == seed {
-        for again in [plan, SchedulePlan(outcome.deviations)] { expectSame(runner.run(again), as: outcome, next) }
+        for again in [plan, SchedulePlan(outcome.deviations)] {
+          expectSame(runner.run(again, keepsEvents: true), as: outcome, next)
+        }
       }
       next &+= 1
       if !isOver, let (step, member) = singles.next() {
@@ -83,7 +85,7 @@ struct Search {
     let singles = Self.alternatives(usual, after: -1)
     guard singles.count * singles.count / 2 <= most else { return (nil, false) }
     for (step, member) in singles {
-      let single = runner.run(SchedulePlan([step: member]))
+      let single = runner.run(SchedulePlan([step: member]), keepsEvents: true)
       if single.failure != nil { return (Finding(outcome: single, seed: nil), true) }
       for (later, other) in Self.alternatives(single, after: step) {
         if isOver { return (nil, false) }

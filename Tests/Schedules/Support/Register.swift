@@ -48,6 +48,14 @@ final class Register: Sendable {
     end()
   }
 
+  /// Writes the next version by a task.
+  func put(byTask store: LogStore, _ durability: Durability? = nil) async throws {
+    let version = begin()
+    Schedule.note("puts \(key) = \(version)")
+    try await store.async.put(value(version), forKey: key, durability: durability)
+    end()
+  }
+
   func remove(_ store: LogStore) throws {
     try remove { _ = try store.remove(key) }
   }

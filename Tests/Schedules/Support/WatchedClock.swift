@@ -1,0 +1,1 @@
+../../EskerLogTests/Support/WatchedClock.swift
