@@ -10,10 +10,10 @@ import json
 import os
 import platform
 import re
-import subprocess
 import sys
 import tempfile
 
+from symbol_graphs import extract
 
 os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 
@@ -22,30 +22,6 @@ MODULES = ["Esker", "EskerLog", "EskerTools", "EskerUI", "EskerRemote", "EskerCB
 
 # What the compiler gives all types by itself says nothing.
 SILENT = {"Copyable", "Escapable", "SendableMetatype", "BitwiseCopyable"}
-
-
-def search_paths(products):
-    """What finds the modules that a module imports; `products` is the directory of what `swift build` made of everything."""
-    found = ["-I", f"{products}/Modules"]
-    for path in glob.glob("Sources/C*/include"):
-        found += ["-I", path]
-    # The C modules of the packages that Esker depends on: some bring a map of the module, for others the build has written one.
-    for path in glob.glob(f"{products}/../../checkouts/*/Sources/*/include/module.modulemap"):
-        found += ["-I", os.path.dirname(path)]
-    for path in glob.glob(f"{products}/C*.build/module.modulemap"):
-        if not re.search(r"(-tool|/CEsker\w+)\.build/", path):
-            found += ["-Xcc", f"-fmodule-map-file={path}"]
-    return found
-
-
-def extract(module, products, directory):
-    """Writes the symbol graphs of a module into a directory: of its own declarations, and of what it adds to other modules'."""
-    target = json.loads(subprocess.check_output(["swiftc", "-print-target-info"]))["target"]["triple"]
-    command = ["swift-symbolgraph-extract", "-module-name", module, "-target", target, "-minimum-access-level", "public",
-               "-skip-synthesized-members", "-output-dir", directory, *search_paths(products)]
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
-    if done.returncode != 0:
-        sys.exit(f"{module}: {done.stderr}")
 
 
 def lines(module, products):

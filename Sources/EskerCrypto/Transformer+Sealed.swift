@@ -9,7 +9,7 @@
     /// ```
     ///
     /// A value that was changed, that was sealed with a key which the ring does not have, or that stood under another key or in another
-    /// keyspace, is refused: ``StorageError/decoding(key:view:expected:underlying:)`` with a ``SealingError``. Sealing comes last:
+    /// keyspace, is refused: `StorageError.decoding` with a ``SealingError``. Sealing comes last:
     /// compress before it. <doc:EskerCrypto> says what it protects against, and what it does not.
     public func sealed(with keys: KeyRing) -> Transformer { then(.sealed(with: keys)) }
   }

@@ -191,7 +191,9 @@ extension AsyncStorage where Base: ReadableStorage {
   /// Reads all that is stored with the types of today, changes nothing, and tells what fails; see
   /// ``ReadableStorage/check(samples:progress:)``.
   ///
-  /// - Parameter progress: called with the share done, from 0 to 1, on one of Esker's threads; returns false to stop.
+  /// - Parameters:
+  ///   - samples: how many keys of each kind of failure the report names.
+  ///   - progress: called with the share done, from 0 to 1, on one of Esker's threads; returns false to stop.
   /// - Throws: ``StorageError/cancelled`` also once the task is cancelled: unlike other operations, this one then ends early.
   public func check(
     samples: Int = 5,

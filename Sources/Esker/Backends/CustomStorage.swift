@@ -72,7 +72,11 @@ public struct CustomStorage<Key: StorageKey, Value: Sendable>: UpdatableStorage 
   /// A back that keeps expiries: `read` answers with an entry, and `write` is given the instant at which a value expires, or `.never`.
   /// What `read` answers with is taken to be there, whatever its expiry.
   ///
-  /// - Parameter clock: by which the instants are reckoned of expiries that are durations.
+  /// - Parameters:
+  ///   - name: what errors call the back.
+  ///   - clock: by which the instants are reckoned of expiries that are durations.
+  ///   - read: the entry of a key; nil if there is none.
+  ///   - write: stores a value, or removes the key if there is none.
   public init(
     name: String,
     clock: Options.Clock = .system,

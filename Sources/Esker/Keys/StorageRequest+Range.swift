@@ -1,5 +1,5 @@
 extension StorageRequest {
-  /// Some of a storage's keys, by their order; as a ``EskerLog/KeyRange``, of keys that have a type.
+  /// Some of a storage's keys, by their order; as a `KeyRange`, of keys that have a type.
   ///
   /// ```swift
   /// let visits = try store.storage("visits", key: CompositeKey<String, Date>.self, of: Visit.self)

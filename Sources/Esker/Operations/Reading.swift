@@ -10,8 +10,10 @@ extension ReadableStorage {
 
   /// The value under `key` and what is known of it; nil when the key is absent or expired.
   ///
-  /// - Parameter allowExpired: whether a value is returned that has expired and that nobody has removed yet, to be used until
-  ///   there is a new one. ``Entry/isExpired(at:)`` tells.
+  /// - Parameters:
+  ///   - key: the key to look up.
+  ///   - allowExpired: whether a value is returned that has expired and that nobody has removed yet, to be used until
+  ///     there is a new one. ``Entry/isExpired(at:)-(Date)`` tells.
   @inlinable
   public func entry(forKey key: Key, allowExpired: Bool = false) throws(StorageError) -> Entry<Value>? {
     try read(key, StorageRequest.Read(allowsExpired: allowExpired))
@@ -62,8 +64,10 @@ extension UpdatableStorage {
   /// Of tiers, what has versions is asked first. Where that fails or has nothing, the other answers as it does for a value; such an entry
   /// has no version.
   ///
-  /// - Parameter allowExpired: whether a value is returned that has expired and that nobody has removed yet, to be used until
-  ///   there is a new one. ``Entry/isExpired(at:)`` tells.
+  /// - Parameters:
+  ///   - key: the key to look up.
+  ///   - allowExpired: whether a value is returned that has expired and that nobody has removed yet, to be used until
+  ///     there is a new one. ``Entry/isExpired(at:)-(Date)`` tells.
   @inlinable
   public func entry(forKey key: Key, allowExpired: Bool = false) throws(StorageError) -> Entry<Value>? {
     try read(key, .entry(allowsExpired: allowExpired))

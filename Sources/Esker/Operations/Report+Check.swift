@@ -37,7 +37,7 @@ extension Report {
     /// The number of damaged records, which no type could read. Of one whose header is damaged nobody knows whose it is: it is counted
     /// by the check of each storage of the store.
     public internal(set) var damaged = 0
-    /// Where the first of them are: `StoreError.damaged`. ``EskerLog/LogStore/verify(progress:)`` finds all damage.
+    /// Where the first of them are: `StoreError.damaged`. `LogStore.verify(progress:)` finds all damage.
     public internal(set) var damage: [StoreError] = []
 
     private let mostSamples: Int

@@ -9,7 +9,12 @@ public protocol OrderedStorage<Key, Value>: EnumerableStorage where Key: Ordered
   /// An entry that cannot be decoded is given to `failure`, which may throw to end the enumeration. A damaged record ends it: what is
   /// behind can be asked for by another range.
   ///
-  /// - Parameter limit: The most entries, those that cannot be decoded among them.
+  /// - Parameters:
+  ///   - range: Which keys.
+  ///   - order: Ascending or descending.
+  ///   - limit: The most entries, those that cannot be decoded among them.
+  ///   - failure: What is wrong with an entry; called instead of `body`.
+  ///   - body: A key and its entry.
   /// - Throws: ``StorageError/unsupported(operation:view:)`` if what is behind has no order; ``StorageError/store(_:)``.
   /// - Complexity: O(log n) for the first entry, O(1) for each further one.
   func forEachEntry(

@@ -2,7 +2,7 @@ extension LogStore {
   /// Typed keys and values in the keyspace called `name`.
   ///
   /// Types with a form of their own, ``StorageValue``, are kept in it, other `Codable` types as CBOR,
-  /// ``Transformer/binary``. The first view of a keyspace records the forms of its keys and values durably, together with the
+  /// `Transformer.binary`. The first view of a keyspace records the forms of its keys and values durably, together with the
   /// keyspace if that is new; views of other forms are refused.
   ///
   /// ```swift

@@ -23,7 +23,7 @@ extension LogStore.Transaction {
 
   /// Adds a store of `value` under `key` of a storage, which the transaction reads from now on.
   ///
-  /// - Throws: As `set(_:forKey:in:expiry:)` of ``WriteBatch``.
+  /// - Throws: As `set(_:forKey:in:expiry:)` of `WriteBatch`.
   public mutating func set<Target: UpdatableStorage>(
     _ value: Target.Value,
     forKey key: Target.Key,

@@ -53,7 +53,7 @@ extension Transformer where Value: Codable {
     )
   }
 
-  /// The form of a type for which no other is given: its own if it is a ``StorageValue``, otherwise ``binary``.
+  /// The form of a type for which no other is given: its own if it is a ``StorageValue``, otherwise `binary`.
   @inlinable
   public static var standard: Transformer {
     if let type = Value.self as? any StorageValue.Type, let own = type.erasedTransformer as? Transformer { return own }

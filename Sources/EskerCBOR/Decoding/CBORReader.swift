@@ -3,7 +3,7 @@
 /// A reader is lent for the duration of a call, and cannot be copied. No input makes it trap or hang.
 ///
 /// Safety: the session is alive as long as the call for which it lends a reader, which the reader does not outlive: nobody else
-/// can make one, and ``checkSession(_:)`` finds out whether it was exchanged for that of another call.
+/// can make one, and `checkSession(_:)` finds out whether it was exchanged for that of another call.
 @safe
 public struct CBORReader: ~Copyable {
   private let session: BorrowedObject<DecodingSession>

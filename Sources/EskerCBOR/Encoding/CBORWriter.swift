@@ -3,7 +3,7 @@
 /// A writer is lent for the duration of a call, and cannot be copied.
 ///
 /// Safety: the session is alive as long as the call for which it lends a writer, which the writer does not outlive: nobody else
-/// can make one, and ``checkSession(_:)`` finds out whether it was exchanged for that of another call.
+/// can make one, and `checkSession(_:)` finds out whether it was exchanged for that of another call.
 @safe
 public struct CBORWriter: ~Copyable {
   private let session: BorrowedObject<EncodingSession>

@@ -40,7 +40,9 @@ public struct CBORKey: ExpressibleByStringLiteral, Sendable {
 
   /// An integer.
   ///
-  /// - Parameter name: what errors call it.
+  /// - Parameters:
+  ///   - number: the key.
+  ///   - name: what errors call it.
   public init(_ number: Int, name: StaticString) {
     let magnitude = UInt64(bitPattern: Int64(number < 0 ? ~number : number))
     let major = number < 0 ? MajorType.negative : MajorType.unsigned

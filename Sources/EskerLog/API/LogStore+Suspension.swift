@@ -21,8 +21,8 @@ extension LogStore {
   /// - Complexity: O(keyspaces).
   public func suspend(patience: Duration = .zero) throws(StoreError) { try engine.suspend(patience: patience) }
 
-  /// Takes the store back after ``suspend()``: it can be written to again, and has what other processes have written meanwhile. If none
-  /// has, that takes some microseconds; otherwise what they have written is read, and where the last of them did not close the
+  /// Takes the store back after ``suspend(patience:)``: it can be written to again, and has what other processes have written meanwhile.
+  /// If none has, that takes some microseconds; otherwise what they have written is read, and where the last of them did not close the
   /// store, the end of the log is looked for as in an opening after a crash, but for the index.
   ///
   /// Idempotent. Must not be called from an event handler, or from the body of a call.

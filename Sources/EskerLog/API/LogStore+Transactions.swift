@@ -17,6 +17,7 @@ extension LogStore {
   /// - Parameters:
   ///   - durability: When the writes survive a power failure.
   ///   - attempts: How often `body` runs at most.
+  ///   - body: Reads and writes. It may run several times, so it does nothing else that counts.
   /// - Returns: What `body` returns.
   /// - Throws: What `body` throws, which discards its writes; ``StoreError/conflict(keyspace:key:)`` if others were faster at each attempt;
   ///   what `write` throws; ``StoreError/readOnly``: a store that only reads has snapshots.

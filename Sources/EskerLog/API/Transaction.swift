@@ -52,7 +52,7 @@ extension LogStore {
     /// a transaction reads some hundred keys, not many thousand.
     ///
     /// - Throws: ``StoreError/conflict(keyspace:key:)`` if others have changed what was read before: the body then runs again, so it should let
-    ///   the error pass. What ``ByteStore/get(_:)`` throws; ``StoreError/keyTooLong(_:)``; ``StoreError/otherStore(path:)`` for a keyspace of
+    ///   the error pass. What ``ByteStore/get(_:)-(K)`` throws; ``StoreError/keyTooLong(_:)``; ``StoreError/otherStore(path:)`` for a keyspace of
     ///   another store.
     public mutating func get<K: ByteSource & ~Copyable & ~Escapable>(
       _ key: borrowing K,
@@ -83,7 +83,7 @@ extension LogStore {
       return try entry(forKey: key, in: keyspace)?.value
     }
 
-    /// Whether a key has a value; see ``get(_:in:)``.
+    /// Whether a key has a value; see ``get(_:in:)-(K,_)``.
     public mutating func contains<K: ByteSource & ~Copyable & ~Escapable>(
       _ key: borrowing K,
       in keyspace: Keyspace? = nil

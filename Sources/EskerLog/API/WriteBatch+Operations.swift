@@ -53,7 +53,10 @@ extension WriteBatch {
   /// Lets the batch take effect only if `key` still has this version when it is logged, or, with nil, is absent or expired. Else
   /// ``StoreError/conflict(keyspace:key:)`` is thrown, and nothing is written. What the batch itself does to the key does not count.
   ///
-  /// - Parameter version: That of ``ByteStore/metadata(forKey:)``, another read or a write.
+  /// - Parameters:
+  ///   - key: The key whose version counts.
+  ///   - version: That of ``ByteStore/metadata(forKey:)``, another read or a write.
+  ///   - keyspace: The key's keyspace; nil for the one that the batch was made for.
   /// - Throws: As ``remove(_:in:)``.
   public mutating func require<K: ByteSource & ~Copyable & ~Escapable>(
     _ key: borrowing K,

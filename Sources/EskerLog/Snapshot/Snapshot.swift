@@ -189,8 +189,10 @@ public final class Snapshot: Sequence, Sendable {
   /// As iterating, but several times as fast for small entries: `body` borrows the entry, and copies it only to keep it. Thread
   /// safety: any thread.
   ///
-  /// - Parameter keyspace: The name of the only keyspace whose entries are passed; nil for all. A damaged range may belong to any
-  ///   keyspace, and is passed in any case.
+  /// - Parameters:
+  ///   - keyspace: The name of the only keyspace whose entries are passed; nil for all. A damaged range may belong to any
+  ///     keyspace, and is passed in any case.
+  ///   - body: Returns whether to go on.
   /// - Throws: What `body` throws.
   /// - Complexity: O(records). No memory is allocated for an entry.
   public func forEachEntry(in keyspace: String? = nil, _ body: (borrowing Entry) throws -> Bool) rethrows {

@@ -21,7 +21,7 @@
 
     // MARK: Life
 
-    /// Connects to all primaries; see ``EskerRemote/RemoteStore/start(prefix:sink:)``.
+    /// Connects to all primaries; see ``/EskerRemote/RemoteStore/start(prefix:sink:)``.
     ///
     /// A store starts once. After an error it goes on trying to reach its servers by itself, until it is stopped: wait for ``health()``
     /// instead of starting again. If the task is cancelled, the store is stopped, for good.
@@ -29,10 +29,10 @@
     /// - Parameters:
     ///   - prefix: Without braces, which would put all keys into one slot.
     ///   - sink: What changes, generations and leases are told to.
-    /// - Throws: At once if every server refuses: ``EskerRemote/RemoteError/refused(code:message:)`` if user or password are wrong,
-    ///   or a right is missing, ``EskerRemote/RemoteError/unsupported(_:)`` if it is too old or not of this kind. When the time is over and
-    ///   no server has given a lease: the same if one refuses, otherwise ``EskerRemote/RemoteError/unavailable(until:)``.
-    ///   ``EskerRemote/RemoteError/stopped`` if the task is cancelled, ``EskerRemote/RemoteError/unsupported(_:)`` if this was called
+    /// - Throws: At once if every server refuses: ``/EskerRemote/RemoteError/refused(code:message:)`` if user or password are wrong,
+    ///   or a right is missing, ``/EskerRemote/RemoteError/unsupported(_:)`` if it is too old or not of this kind. When the time is over and
+    ///   no server has given a lease: the same if one refuses, otherwise ``/EskerRemote/RemoteError/unavailable(until:)``.
+    ///   ``/EskerRemote/RemoteError/stopped`` if the task is cancelled, ``/EskerRemote/RemoteError/unsupported(_:)`` if this was called
     ///   before, whatever came of that.
     public func start(prefix: [UInt8], sink: any RemoteSink) async throws(RemoteError) {
       try await client.start(prefix, sink)

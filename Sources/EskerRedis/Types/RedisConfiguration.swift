@@ -65,11 +65,11 @@
     public var silence: Duration = .seconds(3)
     /// How long a connection may take to be made.
     public var connectTimeout: Duration = .seconds(1)
-    /// How long ``EskerRemote/RemoteStore/start(prefix:sink:)`` tries. Not negative; as long as you like.
+    /// How long ``/EskerRemote/RemoteStore/start(prefix:sink:)`` tries. Not negative; as long as you like.
     public var startTimeout: Duration = .seconds(10)
     /// How long stopping waits for what is under way. Not negative; as long as you like.
     public var drainTimeout: Duration = .seconds(5)
-    /// Replies over this are not kept: whoever asked gets ``EskerRemote/RemoteError/tooLarge(size:limit:)``. Also the largest value.
+    /// Replies over this are not kept: whoever asked gets ``/EskerRemote/RemoteError/tooLarge(size:limit:)``. Also the largest value.
     public var replyLimit = 16 << 20
     /// Values over this go by a connection of their own, so that changes are reported without delay.
     public var bulkThreshold = 256 << 10

@@ -52,7 +52,7 @@ final class LogClaims: Sendable {
 
   /// Takes a log for keyspaces of the tiers of a name and prefix, unless they have it. One that is only read is nobody's.
   ///
-  /// - Throws: ``Esker/StorageError/back(name:underlying:)`` with ``RemoteLogInUse``, or with ``RemoteError/stopped`` after
+  /// - Throws: ``/Esker/StorageError/back(name:underlying:)`` with ``RemoteLogInUse``, or with ``RemoteError/stopped`` after
   ///   ``release()``.
   func claim(_ store: LogStore, _ name: String, _ prefix: String, for view: String) throws(StorageError) {
     if store.isReadOnly { return }

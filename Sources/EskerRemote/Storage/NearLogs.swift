@@ -27,7 +27,7 @@ final class NearLogs: Sendable {
   /// - Parameters:
   ///   - keyspaces: what names of keyspaces begin with.
   ///   - stale: for how long what has expired is kept.
-  /// - Throws: ``Esker/StorageError/form(of:keyspace:recorded:asked:)`` if the keyspace's keys have another form.
+  /// - Throws: ``/Esker/StorageError/form(of:keyspace:recorded:asked:)`` if the keyspace's keys have another form.
   func log<Key: StorageKey>(
     _ store: LogStore,
     _ name: String,

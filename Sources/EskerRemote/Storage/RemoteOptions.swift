@@ -18,7 +18,7 @@ public struct RemoteOptions: Sendable {
     ///
     /// They have no version. So none is kept in a log, a copy that is not trusted is read again and not checked, and a failover that
     /// loses one is not noticed. They cannot be changed on the condition that they are still there: `update`, and `entry` with the
-    /// version that it is asked for, throw ``Esker/StorageError/unsupported(operation:view:)``, as does a new expiry; a
+    /// version that it is asked for, throw ``/Esker/StorageError/unsupported(operation:view:)``, as does a new expiry; a
     /// compare-and-set is refused. Reads, plain writes, removals and `setIfAbsent` do what they say. A queued write that finds one where
     /// it arrives is lost, as it always is. Bytes that begin as an envelope does, but are none that this version knows, are never
     /// decoded.
@@ -55,7 +55,7 @@ public struct RemoteOptions: Sendable {
   public var defaultExpiry: Duration?
   /// For how long it is kept that a key is absent, as trusted as anything else; at most 5 seconds, zero for not at all.
   public var absence = Duration.seconds(5)
-  /// What everything that is written by the storage has as tags, besides those of each write; see ``RemoteStorage/tagged(_:)``.
+  /// What everything that is written by the storage has as tags, besides those of each write; see ``RemoteStorage/tagged(_:)-(String...)``.
   public var tags: [String] = []
   /// Whether everything that is written by the storage can be made invalid at once, by ``RemoteStorage/clear()``. It is a tag more.
   public var isClearable = false
@@ -69,7 +69,7 @@ public struct RemoteOptions: Sendable {
   public var queue: RemoteQueueOptions?
 
   /// Of all processes that miss one key or are to renew its value, one produces it and the others wait for that: what
-  /// `value(forKey:orProduce:)` of ``Esker/AsyncStorage`` does among the tasks of a process; see <doc:SingleFlight>. Nil: each
+  /// `value(forKey:orProduce:)` of ``/Esker/AsyncStorage`` does among the tasks of a process; see <doc:SingleFlight>. Nil: each
   /// process produces its own.
   public var singleFlight: RemoteSingleFlight?
 

@@ -8,8 +8,8 @@ extension RemoteStorage {
   /// read. A check costs the key and 40 bytes sent, and 31 received.
   ///
   /// - Returns: How many copies are current; 0 without a log.
-  /// - Throws: ``Esker/StorageError/back(name:underlying:)`` if the remote store did not answer in time; copies that were checked before stay
-  ///   so. ``Esker/StorageError/cancelled`` if the task is.
+  /// - Throws: ``/Esker/StorageError/back(name:underlying:)`` if the remote store did not answer in time; copies that were checked before stay
+  ///   so. ``/Esker/StorageError/cancelled`` if the task is.
   /// - Complexity: O(entries of the log store) to find the copies.
   @discardableResult
   public func checkCopies() async throws(StorageError) -> Int { try await view.checkCopies() }

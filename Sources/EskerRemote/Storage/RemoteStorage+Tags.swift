@@ -10,7 +10,7 @@ public import Esker
 extension RemoteStorage {
   /// The same storage, which gives what is written by it these tags, besides those that it gives already.
   ///
-  /// A value has the versions that its tags had **before it began to be made**: what ``Esker/AsyncStorage`` stores for a producer or an
+  /// A value has the versions that its tags had **before it began to be made**: what ``/Esker/AsyncStorage`` stores for a producer or an
   /// `update` is invalid from the beginning if a tag is invalidated while they run. Of other writes that is the beginning of the
   /// call; see ``startingNow()`` for values that take their time. A write that replaces a value on the condition that it is still
   /// there keeps that value's tags, and a new expiry does too; other writes do not.
@@ -20,7 +20,7 @@ extension RemoteStorage {
   /// missing value with different tags do not wait for each other's producers.
   ///
   /// - Parameter tags: names of 1 to 255 bytes, which mean the same to all storages of the tiers, and do not begin with `*`.
-  /// - Throws: ``Esker/StorageError/unsupported(operation:view:)`` for a name that cannot be a tag's, and for more than 254 tags.
+  /// - Throws: ``/Esker/StorageError/unsupported(operation:view:)`` for a name that cannot be a tag's, and for more than 254 tags.
   public func tagged(_ tags: String...) throws(StorageError) -> RemoteStorage { try tagged(tags) }
 
   /// The same storage, which gives what is written by it these tags; see ``tagged(_:)-(String...)``.
@@ -38,7 +38,7 @@ extension RemoteStorage {
   ///
   /// Reads the tags that are not known yet, and makes those that there are not.
   ///
-  /// - Throws: ``Esker/StorageError/back(name:underlying:)`` with a ``RemoteError``; ``Esker/StorageError/cancelled``.
+  /// - Throws: ``/Esker/StorageError/back(name:underlying:)`` with a ``RemoteError``; ``/Esker/StorageError/cancelled``.
   public nonisolated(nonsending) func startingNow() async throws(StorageError) -> RemoteStorage {
     _ = try await view.tags?.current(tags)
     return RemoteStorage(view, tags, began: StorageRequest.nextMoment())
@@ -52,7 +52,7 @@ extension RemoteStorage {
   /// Makes everything invalid that was written by storages of this name with ``RemoteOptions/isClearable``, by this process or others:
   /// one write, however much it is. What was written without stays.
   ///
-  /// - Throws: As ``RemoteTiers/invalidate(tag:)``; ``Esker/StorageError/unsupported(operation:view:)`` if this one is not clearable.
+  /// - Throws: As ``RemoteTiers/invalidate(tag:)``; ``/Esker/StorageError/unsupported(operation:view:)`` if this one is not clearable.
   public nonisolated(nonsending) func clear() async throws(StorageError) {
     guard view.options.isClearable, let tags = view.tags else {
       throw .unsupported(operation: "be cleared", view: name)
@@ -68,8 +68,8 @@ extension RemoteTiers {
   /// by others as soon as they are told; nor is what was being made meanwhile. It stays where it is until it is overwritten, expires or
   /// is evicted.
   ///
-  /// - Throws: ``Esker/StorageError/back(name:underlying:)`` with a ``RemoteError``; after ``RemoteError/unknownOutcome`` it may have
-  ///   been done, or may still be, and is to be tried again. ``Esker/StorageError/unsupported(operation:view:)`` for a name that cannot
+  /// - Throws: ``/Esker/StorageError/back(name:underlying:)`` with a ``RemoteError``; after ``RemoteError/unknownOutcome`` it may have
+  ///   been done, or may still be, and is to be tried again. ``/Esker/StorageError/unsupported(operation:view:)`` for a name that cannot
   ///   be a tag's.
   public nonisolated(nonsending) func invalidate(tag: String) async throws(StorageError) {
     _ = try RemoteTags.checked([tag], name)

@@ -10,7 +10,7 @@ public import Esker
 /// let user = try await users.async.value(forKey: "anna")  // from memory, until somebody changes it
 /// ```
 ///
-/// Only for tasks: nothing that could block compiles. All operations of ``Esker/AsyncStorage`` are there, `update` and
+/// Only for tasks: nothing that could block compiles. All operations of ``/Esker/AsyncStorage`` are there, `update` and
 /// `value(forKey:orProduce:)` among them, and operators such as `mapValues` apply. Safe to use from any thread; copies share everything.
 public struct RemoteStorage<Key: StorageKey, Value: Sendable>: StorageRequest.AsyncUpdatable {
   @usableFromInline let view: RemoteView<Key, Value>
@@ -74,9 +74,9 @@ public struct RemoteStorage<Key: StorageKey, Value: Sendable>: StorageRequest.As
 
   /// The value under `key` and what is known of it; nil when the key is absent or expired.
   ///
-  /// - Throws: ``Esker/StorageError/back(name:underlying:)`` with a ``RemoteError``; ``Esker/StorageError/decoding(key:view:expected:underlying:)``,
+  /// - Throws: ``/Esker/StorageError/back(name:underlying:)`` with a ``RemoteError``; ``/Esker/StorageError/decoding(key:view:expected:underlying:)``,
   ///   also for a foreign value, unless ``RemoteOptions/foreignValues`` allows those; then
-  ///   ``Esker/StorageError/unsupported(operation:view:)`` where its version is needed; ``Esker/StorageError/cancelled``.
+  ///   ``/Esker/StorageError/unsupported(operation:view:)`` where its version is needed; ``/Esker/StorageError/cancelled``.
   public nonisolated(nonsending) func asyncRead(
     _ key: Key,
     _ call: StorageRequest.Read
@@ -106,8 +106,8 @@ public struct RemoteStorage<Key: StorageKey, Value: Sendable>: StorageRequest.As
   /// A condition is checked and the write made in one step of the server. Writes of one key by this process are made one after the
   /// other. Once begun, a write completes also if the task is cancelled.
   ///
-  /// - Throws: ``Esker/StorageError/back(name:underlying:)`` with a ``RemoteError``; only after ``RemoteError/unknownOutcome`` the write
-  ///   may have been made, or may still be. ``Esker/StorageError/unsupported(operation:view:)`` for a durability.
+  /// - Throws: ``/Esker/StorageError/back(name:underlying:)`` with a ``RemoteError``; only after ``RemoteError/unknownOutcome`` the write
+  ///   may have been made, or may still be. ``/Esker/StorageError/unsupported(operation:view:)`` for a durability.
   public nonisolated(nonsending) func asyncWrite(
     _ key: Key,
     _ call: StorageRequest.Write<Value>

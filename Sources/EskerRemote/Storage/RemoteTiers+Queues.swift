@@ -60,7 +60,7 @@ extension RemoteStorage {
   /// Waits until every write that was acknowledged before the call has left the queue: it has arrived, was lost, which is reported, or was
   /// replaced by a later write of its key. At once if there is no queue.
   ///
-  /// - Throws: ``Esker/StorageError/cancelled`` if the task is cancelled; ``Esker/StorageError/back(name:underlying:)`` with
+  /// - Throws: ``/Esker/StorageError/cancelled`` if the task is cancelled; ``/Esker/StorageError/back(name:underlying:)`` with
   ///   ``RemoteError/stopped`` if the tiers are stopped.
   public func queueDrained() async throws(StorageError) { try await view.tiers.queue(name)?.drained() }
 }

@@ -100,14 +100,18 @@ public final class RemoteTiers: Sendable {
   /// and options that it was made with.
   ///
   /// - Parameters:
+  ///   - name: what the storage is called, in keys and in errors.
+  ///   - key: the type of the keys.
+  ///   - transformer: how values become bytes.
   ///   - memory: what memory may hold.
   ///   - log: keeps copies that survive restarts; nil: there are none. The keyspace is named after the remote store, prefix and name.
+  ///   - options: how fresh values must be, how long calls take at most, and what else a storage does.
   ///   - cost: what a value counts towards the cost limit; 1 if there is no such closure.
-  /// - Throws: ``Esker/StorageError/form(of:keyspace:recorded:asked:)`` if the keyspace's keys have another form;
-  ///   ``Esker/StorageError/back(name:underlying:)`` with ``RemoteLogInUse`` if other tiers of this name and prefix that were not stopped
+  /// - Throws: ``/Esker/StorageError/form(of:keyspace:recorded:asked:)`` if the keyspace's keys have another form;
+  ///   ``/Esker/StorageError/back(name:underlying:)`` with ``RemoteLogInUse`` if other tiers of this name and prefix that were not stopped
   ///   use the log, or with ``RemoteError/stopped`` if there is a log and these were;
-  ///   ``Esker/StorageError/unsupported(operation:view:)`` if `name` is empty, begins with `#` or has a colon, if the options have tags
-  ///   of which ``RemoteStorage/tagged(_:)`` would throw, or if writes are to be queued and there are tags, or no log for it, or one
+  ///   ``/Esker/StorageError/unsupported(operation:view:)`` if `name` is empty, begins with `#` or has a colon, if the options have tags
+  ///   of which ``RemoteStorage/tagged(_:)-(String...)`` would throw, or if writes are to be queued and there are tags, or no log for it, or one
   ///   that is read only or has a capacity.
   @inlinable
   public func storage<Key: StorageKey, Value: Sendable>(

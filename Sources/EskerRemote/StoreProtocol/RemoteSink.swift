@@ -14,7 +14,9 @@ public protocol RemoteSink: Sendable {
 
   /// From now on nothing that was learnt in an earlier generation of these domains is known to be current, and their lease is over.
   ///
-  /// - Parameter generation: Not 0, and greater than any that was reported before for any domain.
+  /// - Parameters:
+  ///   - domains: The domains, which need have no key.
+  ///   - generation: Not 0, and greater than any that was reported before for any domain.
   func raised(_ domains: Range<UInt16>, to generation: UInt32)
 
   /// Changes of these domains are being reported until `instant`, counted from when the question was **sent** whose answer says so.
