@@ -8,8 +8,8 @@
   /// let letters = try store.storage("letters", transformer: Transformer<Letter>.binary.sealed(with: keys))
   /// ```
   ///
-  /// Each sealed value says which key it was sealed with, by the key's ``Key/id``. ``rotate(to:)`` makes another key the current one, from
-  /// the next write on, and values of older keys stay readable; `Keyspace.reseal(with:)` seals them anew.
+  /// Each sealed value says which key it was sealed with, by the key's ``Key/id``. ``rotate(to:writingFile:)`` makes another key the current
+  /// one, from the next write on, and values of older keys stay readable; `Keyspace.reseal(with:)` seals them anew.
   ///
   /// A key is good for 2^32 values, those that were replaced included: nonces are random, of 96 bits. Then rotate. Give each store keys of its
   /// own: what binds a value to its place are the names of key and keyspace, which two stores may share.
@@ -60,7 +60,9 @@
     /// the key becomes the current one; or in another place by the caller, before this call. Where several processes open the store,
     /// ``add(_:)`` the key in each of them before any of them seals with it.
     ///
-    /// - Parameter path: the file for the keys of the ring as they are then, of mode 0600; see ``write(toFile:)``.
+    /// - Parameters:
+    ///   - key: the new current key.
+    ///   - path: the file for the keys of the ring as they are then, of mode 0600; see ``write(toFile:)``.
     /// - Throws: ``Failure/duplicate(id:)`` if the ring has another key with that id, ``Failure/file(path:operation:errno:)``. The ring has
     ///   not changed then.
     public func rotate(to key: Key, writingFile path: String? = nil) throws(Failure) {

@@ -54,7 +54,9 @@
     /// It looks until it finds nothing more to do, at most eight times. A write that had begun before the rotation may still end afterwards:
     /// before the old key is thrown away, let a second call find nothing.
     ///
-    /// - Parameter progress: called with the share of the present look that is done, from 0 to 1; returns false to stop.
+    /// - Parameters:
+    ///   - keys: the ring with the current key, and with those that values were sealed with.
+    ///   - progress: called with the share of the present look that is done, from 0 to 1; returns false to stop.
     /// - Throws: `StoreError.cancelled` if `progress` stopped it; what a snapshot and a write throw. What was sealed by then stays. A value
     ///   that cannot be opened is in the result, and not thrown.
     /// - Complexity: O(entries of the keyspace), those of the whole store if there are more than some hundreds, each time it looks.
