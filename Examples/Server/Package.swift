@@ -1,10 +1,13 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+let strict: [SwiftSetting] = [.treatAllWarnings(as: .error)]
+
 // A package of its own, as yours is. There the first dependency is the address of the repository.
 let package = Package(
   name: "esker-server-example",
   platforms: [.macOS(.v15)],
+  products: [.library(name: "EskerHummingbird", targets: ["EskerHummingbird"])],
   dependencies: [
     .package(name: "Esker", path: "../..", traits: ["Redis", "SwiftLog"]),
     .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.20.0"),
@@ -25,8 +28,39 @@ let package = Package(
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       ],
-      swiftSettings: [.treatAllWarnings(as: .error)]
-    )
+      swiftSettings: strict
+    ),
+    // What Hummingbird persists across requests, in a storage.
+    .target(
+      name: "EskerHummingbird",
+      dependencies: [
+        .product(name: "Esker", package: "Esker"),
+        .product(name: "Hummingbird", package: "hummingbird"),
+        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+      ],
+      swiftSettings: strict
+    ),
+    .executableTarget(
+      name: "Notes",
+      dependencies: [
+        "EskerHummingbird",
+        .product(name: "Esker", package: "Esker"),
+        .product(name: "EskerSwiftLog", package: "Esker"),
+        .product(name: "Hummingbird", package: "hummingbird"),
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+      ],
+      swiftSettings: strict
+    ),
+    .testTarget(
+      name: "EskerHummingbirdTests",
+      dependencies: [
+        "EskerHummingbird",
+        .product(name: "Esker", package: "Esker"),
+        .product(name: "Hummingbird", package: "hummingbird"),
+      ],
+      swiftSettings: strict
+    ),
   ],
   swiftLanguageModes: [.v6]
 )
