@@ -2,7 +2,7 @@
   // The macro writes code that names what is in it.
   @_exported public import EskerCBOR
 
-  /// Writes the conformance of a struct to ``CBORCodable``, with which it is stored and read without Codable's calls: in the same
+  /// Writes the conformance of a struct to `CBORCodable`, with which it is stored and read without Codable's calls: in the same
   /// bytes, with the same errors.
   ///
   /// ```swift
