@@ -22,6 +22,9 @@ struct Dump: KeyspaceCommand, JSONPrinting {
 
       csv: the same under a header. Entries that are neither UTF-8 nor of a known form need --encoding.
 
+      sqlite: a new SQLite database with a table "entries", whose columns are those of csv, made by the program sqlite3. Text \
+      and what has a form is text, whole numbers of a form are numbers, all else is a blob.
+
       binary: the whole store, with checksums and the default expiry of its keyspaces.
 
       --prefix, --from, --to, --match, --where, --limit and --sort choose and order entries as they do for "list", in all formats but the \
@@ -35,8 +38,10 @@ struct Dump: KeyspaceCommand, JSONPrinting {
         esker dump game.esker --keyspace boards | jq .value.title
         esker dump cities.esker --where 'block = Emoticons' --sort key --limit 10
         esker dump cities.esker cities.csv
+        esker dump cities.esker cities.sqlite
         esker dump cities.esker cities.stream --format binary
-      """
+      """,
+    aliases: ["export"]
   )
 
   @OptionGroup var store: StoreArguments
@@ -45,10 +50,13 @@ struct Dump: KeyspaceCommand, JSONPrinting {
   var file = "-"
 
   enum Format: String, ExpressibleByArgument, CaseIterable {
-    case ndjson, csv, binary
+    case ndjson, csv, sqlite, binary
   }
 
-  @Option(help: "The format to write. By default what the file's name says: .csv, or .ndjson, .jsonl or nothing.")
+  @Option(
+    help:
+      "The format to write. By default what the file's name says: .csv, .sqlite, .sqlite3 or .db, or .ndjson, .jsonl or nothing."
+  )
   var format: Format?
 
   @Option(help: "How to write keys and values: text, hex or base64.")
@@ -62,10 +70,20 @@ struct Dump: KeyspaceCommand, JSONPrinting {
 
   @OptionGroup var keyspace: KeyspaceOption
 
+  @Flag(help: "Say how much would be written, and write nothing.")
+  var dryRun = false
+
   @Flag(help: "Print a summary in JSON when writing to a file.")
   var json = false
 
-  var written: Format { format ?? (TransferFormat(fileName: file) == .csv ? .csv : .ndjson) }
+  var written: Format {
+    if let format { return format }
+    return switch TransferFormat(fileName: file) {
+    case .csv: .csv
+    case .sqlite: .sqlite
+    default: .ndjson
+    }
+  }
 
   var takesKeyspace: Bool { written != .binary }
 
@@ -74,6 +92,14 @@ struct Dump: KeyspaceCommand, JSONPrinting {
     if format == nil { try TransferFormat.requireWritable(file) }
     if encoding != nil, decoding.decode != .auto, decoding.decode != .raw {
       throw ValidationError("--encoding writes bytes: it goes without --decode.")
+    }
+    if written == .sqlite {
+      guard file != "-", !file.lowercased().hasSuffix(".gz") else {
+        throw ValidationError("An SQLite database is a file: give its path, and compress it afterwards.")
+      }
+      if encoding != nil {
+        throw ValidationError("An SQLite database holds bytes as they are: it goes without --encoding.")
+      }
     }
     guard written == .binary else { return }
     if decoding.decode != .auto { throw ValidationError("A binary stream holds bytes: it goes without --decode.") }
@@ -92,7 +118,7 @@ struct Dump: KeyspaceCommand, JSONPrinting {
       let name = try keyspace.name(in: store)
       let isBytes = encoding != nil || decoding.decode == .raw
       let forms = isBytes ? nil : EntryForms(of: store, decoding.decode)
-      try withOutput(file, compressing: true) { output in
+      try withTarget { output in
         switch written {
         case .binary: try writeStream(of: store, &output, &summary)
         case .ndjson:
@@ -106,13 +132,31 @@ struct Dump: KeyspaceCommand, JSONPrinting {
             of: store.keyspaces(name)
           )
           try write(store, name, formatter, &output, &summary)
+        case .sqlite:
+          try write(store, name, SQLiteEntries(namesKeyspaces: name == nil, forms), &output, &summary)
+          try output.write(SQLiteEntries.end)
         }
       }
-      if file != "-" {
-        try summary.report(seconds: (ContinuousClock.now - start).seconds, asJSON: json, isQuiet: self.store.quiet)
+      if file != "-" || dryRun {
+        try summary.report(
+          seconds: (ContinuousClock.now - start).seconds,
+          asJSON: json,
+          isQuiet: self.store.quiet,
+          isDryRun: dryRun
+        )
       }
       guard summary.isIntact else { throw ToolError.damageFound }
     }
+  }
+
+  /// Calls `body` with what takes the entries in their format.
+  private func withTarget(_ body: (inout BufferedOutput) throws -> Void) throws {
+    if dryRun {
+      if file != "-", SystemCalls.status(file) != nil { throw ToolError.outputExists(path: file) }
+      return try withoutOutput(body)
+    }
+    if written == .sqlite { return try withDatabase(file, body) }
+    try withOutput(file, compressing: true, body)
   }
 
   private func writeStream(of store: LogStore, _ output: inout BufferedOutput, _ summary: inout DumpSummary) throws {
@@ -168,10 +212,10 @@ struct DumpSummary {
   var bytes = 0
   var isIntact = true
 
-  func report(seconds: Double, asJSON: Bool, isQuiet: Bool) throws(ToolError) {
+  func report(seconds: Double, asJSON: Bool, isQuiet: Bool, isDryRun: Bool) throws(ToolError) {
     let rate = HumanUnits.bytes(Int(Double(bytes) / max(seconds, 1e-6)))
     let what = "\(HumanUnits.entries(entries)) (\(HumanUnits.bytes(bytes)))"
-    let text = "wrote \(what) in \(HumanUnits.fixed(seconds, 3)) s: \(rate)/s"
+    let text = "\(isDryRun ? "would write" : "wrote") \(what) in \(HumanUnits.fixed(seconds, 3)) s: \(rate)/s"
     try reportDone(text, asJSON: asJSON, isQuiet: isQuiet) { writer in
       writer.fields(["entries": entries, "bytes": bytes])
       writer.field("seconds", seconds)

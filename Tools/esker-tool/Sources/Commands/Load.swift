@@ -7,7 +7,7 @@ import Foundation
 struct Load: KeyspaceCommand, JSONPrinting {
   static let configuration = CommandConfiguration(
     commandName: "load",
-    abstract: "Store the records of a file.",
+    abstract: "Store the records of a file, or of another store.",
     discussion: """
       With --key-field, the file holds documents. For JSON objects, one per line (NDJSON) or the elements of a list, the bytes of \
       each object, exactly as they are, are stored under the text of the key field, which must be a string or a number; a \
@@ -18,10 +18,15 @@ struct Load: KeyspaceCommand, JSONPrinting {
 
       Without it, the file is what "dump" wrote: entries with their keys, values and instants of expiry, each in the keyspace \
       that it names. Expired ones are skipped; --ttl applies to those without an instant. Lines of JSON and CSV are told by how \
-      they begin, and so is what mdb_dump of LMDB and db_dump of Berkeley DB wrote (--format mdb); a binary stream needs \
-      --format binary.
+      they begin; a binary stream needs --format binary.
 
-      What is in an SQLite database is loaded as JSON, which sqlite3 -json writes.
+      Of other stores, it takes what mdb_dump of LMDB and db_dump of Berkeley DB wrote (--format mdb), what ldb of RocksDB wrote \
+      with --hex, which also reads LevelDB (ldb), the strings of an RDB file of Redis or Valkey (rdb), and an SQLite database \
+      (sqlite), which the program sqlite3 reads: --table or --query say what, --key-field names the column of the keys, \
+      --value-field that of the values. Without it, the value is the row as a JSON object. All are told by how they begin.
+
+      With --dry-run, everything is read and checked, and nothing is stored. With --if-absent, only records are stored whose keys \
+      the store does not have, so that a load that was stopped can be repeated, and what has changed since stays.
 
       If several records have the same key, the last one wins. Blank lines are skipped. A line that is not a record stops \
       the load: what came before it stays, and the exit code is 1. With --skip-bad such lines are counted and skipped, the \
@@ -44,9 +49,13 @@ struct Load: KeyspaceCommand, JSONPrinting {
         esker load cities.esker cities.tsv --key-field geonameid --compression lz4
         esker dump cities.esker | esker load copy.esker -
         esker load copy.esker cities.stream --format binary
-        mdb_dump cities.lmdb | esker load cities.esker -
-        sqlite3 -json a.db 'select * from t' | esker load a.esker - --key-field id
-      """
+        esker load cities.esker cities.sqlite --table cities --key-field id
+        esker load cache.esker app.db --query 'select url, body from cache' --key-field url --value-field body
+        esker load sessions.esker dump.rdb --dry-run
+        mdb_dump -a cities.lmdb | esker load cities.esker -
+        ldb --db=cities.rocksdb scan --hex | esker load cities.esker -
+      """,
+    aliases: ["import"]
   )
 
   @OptionGroup var store: StoreArguments
@@ -56,7 +65,7 @@ struct Load: KeyspaceCommand, JSONPrinting {
 
   @Option(
     help:
-      "The format of the file: ndjson, csv, tsv, mdb, or binary as dump writes it. By default what its name or its beginning says."
+      "The format of the file: ndjson, csv, tsv, sqlite, rdb, mdb, ldb, or binary as dump writes it. By default what its name or its beginning says."
   )
   var format: TransferFormat?
 
@@ -79,6 +88,14 @@ struct Load: KeyspaceCommand, JSONPrinting {
 
   @Flag(help: "Resume where an earlier load of this file with this option stopped, and record the position.")
   var resume = false
+
+  @OptionGroup var database: SQLiteOptions
+
+  @Flag(help: "Store only records whose keys the store does not have.")
+  var ifAbsent = false
+
+  @Flag(help: "Say what would be loaded, and store nothing.")
+  var dryRun = false
 
   @Flag(help: "Skip lines that cannot be loaded.")
   var skipBad = false
@@ -126,16 +143,28 @@ struct Load: KeyspaceCommand, JSONPrinting {
         "--key-field takes names of fields with dots between them, and [\"a.b\"] for one with a dot in it."
       )
     }
-    if read == .mdb, keyField != nil || resume {
+    if [.mdb, .ldb, .rdb].contains(read), keyField != nil || resume {
       throw ValidationError(
-        "--format mdb goes without --key-field and --resume: keys are in the file, and so is what they are of."
+        "--format \(read.rawValue) goes without --key-field and --resume: keys are in the file, and so is what they are of."
       )
+    }
+    if ifAbsent, resume {
+      throw ValidationError("--if-absent goes without --resume: repeat the command, and it stores what is missing.")
+    }
+    if dryRun, resume || acknowledge != nil || synced {
+      throw ValidationError("--dry-run stores nothing: it goes without --resume, --acknowledge and --synced.")
+    }
+    if read == .sqlite || !database.isEmpty, file == "-" {
+      throw ValidationError("An SQLite database is read from a file, and not from standard input: give its path.")
     }
     if json, acknowledge != nil { throw ValidationError("--json and --acknowledge would write to the same place.") }
     guard format == .binary else { return }
-    if keyField != nil || ttl != nil || resume || skipBad || acknowledge != nil || keyspace.keyspace != nil {
+    if keyField != nil || ttl != nil || resume || skipBad || acknowledge != nil || keyspace.keyspace != nil || ifAbsent
+      || dryRun
+    {
       throw ValidationError(
-        "A binary stream is loaded as it is, without --key-field, --ttl, --keyspace, --resume, --skip-bad and --acknowledge."
+        "A binary stream is loaded as it is, without --key-field, --ttl, --keyspace, --resume, --skip-bad, --acknowledge, "
+          + "--if-absent and --dry-run."
       )
     }
   }
@@ -149,24 +178,48 @@ struct Load: KeyspaceCommand, JSONPrinting {
 
   private func load(_ input: consuming InputFile) throws {
     let limit = min(maxLine.bytes, LogStore.maximumValueLength)
+    let isRepeatable = input.isRepeatable
     var reader = LineReader(input, limit: limit)
     let read = try format(of: &reader)
     let plan = LoadPlan(
       expiry: ttl.map { .after($0.duration) },
       skipsBadLines: skipBad,
+      onlyAbsent: ifAbsent,
       syncs: synced,
       acknowledgeEvery: acknowledge,
       isQuiet: store.quiet,
       printsJSON: json
     )
+    var source = InputReading(format: read, keyField: keyField, dialect: dialect(of: read), limit: limit)
+    if read == .sqlite {
+      let rows = try openDatabase()
+      source.rows = rows
+      // Bytes are written in hexadecimal.
+      reader = LineReader(InputFile(reading: rows.program, name: file), limit: 2 * limit)
+    } else if !database.isEmpty {
+      throw ValidationError(
+        "--table, --query, --value-field and --expires-field go with an SQLite database, which \(file) is not."
+      )
+    }
+    if dryRun { return try check(&reader, source, plan) }
+    if read == .rdb, isRepeatable {
+      // Its checksum is at its end, and what is damaged is not to be stored.
+      var plan = plan
+      plan.reportedLines = 0
+      var trial = LoadTrial(RDBSource(), plan)
+      try trial.run(&reader)
+      reader = LineReader(try InputFile(file, gunzips: true), limit: limit)
+    }
     // The way the input is read is part of its identity: continuing in another way would not be the same load.
-    let reading = "\(read.rawValue)\n\(keyField ?? "")" + (delimiter.map { "\n\($0.byte)" } ?? "")
+    let reading =
+      "\(read.rawValue)\n\(keyField ?? "")" + (delimiter.map { "\n\($0.byte)" } ?? "")
+      + (source.rows.map { "\n\($0.query.text)\n\(database.valueField)\n\(database.expiresField ?? "")" } ?? "")
     reader.checksum = Array(reading.utf8).checksum(of: 0..<reading.utf8.count)
     try store.write(creating: true, publishing: Self.publishing, settings) { store in
       let isNew = try !self.keyspace.exists(in: store)
       let keyspace = try keyspace.writable(in: store)
       do {
-        try load(&reader, read, limit: limit, into: keyspace, plan)
+        try load(&reader, source, into: keyspace, plan)
       } catch {
         // A keyspace that was made for nothing does not stay.
         if isNew, (try? keyspace.count()) == 0 { _ = try? store.removeKeyspace(keyspace.name) }
@@ -175,10 +228,42 @@ struct Load: KeyspaceCommand, JSONPrinting {
     }
   }
 
+  private func openDatabase() throws(ToolError) -> InputReading.Rows {
+    let file = SQLiteDatabase(file)
+    let query = try database.query(of: file)
+    let shape = try file.shape(of: query)
+    let columns = try database.columns(shape.columns, keyField: keyField)
+    return InputReading.Rows(query: query, shape: shape, columns: columns, program: try file.rows(of: query, shape))
+  }
+
+  /// Reads everything, and compares it with the store, if there is one.
+  private func check(_ reader: inout LineReader, _ source: InputReading, _ plan: LoadPlan) throws {
+    let usual = keyspace.keyspace ?? ""
+    do { try store.require() } catch ToolError.noStore {
+      return try source.give(&reader, to: TrialUse(keys: PresentKeys(of: nil, usual: usual), plan: plan))
+    }
+    try store.read { store in
+      try source.give(&reader, to: TrialUse(keys: PresentKeys(of: store, usual: usual), plan: plan))
+    }
+  }
+
   /// The format of the input.
   ///
   /// - Throws: ``ToolError/otherFile(name:what:remedy:)`` for a file of another program; ``ToolError/noKeyField(name:)``.
   private func format(of reader: inout LineReader) throws(ToolError) -> TransferFormat {
+    if format == nil, let found = try InputKind.binary(in: &reader) {
+      guard file != "-" || found != .sqlite else {
+        throw .otherFile(
+          name: reader.name,
+          what: "an SQLite database",
+          remedy: "give its path, as it cannot be read from a pipe"
+        )
+      }
+      guard found != .rdb || !resume && keyField == nil else {
+        throw .otherFile(name: reader.name, what: "an RDB file", remedy: "load it without --resume and --key-field")
+      }
+      return found
+    }
     guard isToldByBeginning else {
       if let (what, remedy) = try InputKind.foreign(in: &reader) {
         throw .otherFile(name: reader.name, what: what, remedy: remedy)
@@ -188,6 +273,8 @@ struct Load: KeyspaceCommand, JSONPrinting {
     switch try InputKind.next(in: &reader) {
     case .entries(.mdb) where resume:
       throw .otherFile(name: reader.name, what: "a dump of LMDB or Berkeley DB", remedy: "load it without --resume")
+    case .entries(.ldb) where resume:
+      throw .otherFile(name: reader.name, what: "a dump of RocksDB", remedy: "load it without --resume")
     case .entries(let format): return format
     case .documents: throw .noKeyField(name: reader.name, isJSON: true)
     case .foreign(let what, let remedy): throw .otherFile(name: reader.name, what: what, remedy: remedy)
@@ -195,13 +282,9 @@ struct Load: KeyspaceCommand, JSONPrinting {
     }
   }
 
-  private func load(
-    _ reader: inout LineReader,
-    _ read: TransferFormat,
-    limit: Int,
-    into keyspace: Keyspace,
-    _ plan: LoadPlan
-  ) throws {
+  private func load(_ reader: inout LineReader, _ source: InputReading, into keyspace: Keyspace, _ plan: LoadPlan)
+    throws
+  {
     if keyField != nil { try Self.requireText(keyspace) }
     var checkpoint: LoadCheckpoint?
     if resume {
@@ -209,17 +292,7 @@ struct Load: KeyspaceCommand, JSONPrinting {
     } else {
       try LoadCheckpoint.forget(input: inputName, into: keyspace)
     }
-    func run(_ source: some RecordSource) throws {
-      var loader = Loader(source, into: keyspace, resuming: checkpoint, plan)
-      try loader.run(&reader)
-    }
-    switch (read, keyField.flatMap { KeyField(argument: $0) }) {
-    case (.csv, _), (.tsv, _): try run(CSVSource(keyField: keyField, limit: limit, dialect(of: read)))
-    case (.mdb, _): try run(MDBSource())
-    case (_, let keyField?) where try ListSource.isNext(in: &reader): try run(ListSource(keyField: keyField))
-    case (_, let keyField?): try run(DocumentSource(keyField: keyField))
-    default: try run(EntrySource())
-    }
+    try source.give(&reader, to: LoadUse(keyspace: keyspace, checkpoint: checkpoint, plan: plan))
   }
 
   /// Throws if the keyspace's keys and values are something else than the text that documents are.

@@ -61,14 +61,7 @@ struct CSVEntries: EntryFormatter {
     _ version: inout UInt16?
   ) -> Bool {
     var text: String?
-    if form.isTranslated {
-      let copy = [UInt8](copying: bytes)
-      text = form.exactText(of: copy)
-      if text == nil, let found = StoredForm.version(of: copy) {
-        text = form.exactText(of: Array(copy.dropFirst(6)))
-        version = text == nil ? nil : found
-      }
-    }
+    if form.isTranslated { text = form.exactText(of: [UInt8](copying: bytes), version: &version) }
     if let text {
       writer.field(text)
     } else if !add(bytes) {

@@ -33,7 +33,7 @@ func withOutput<R>(_ path: String, compressing: Bool = false, _ body: (inout Buf
 }
 
 /// Makes the name of a new file durable.
-private func syncDirectory(of path: String) throws(ToolError) {
+func syncDirectory(of path: String) throws(ToolError) {
   let directory = URL(fileURLWithPath: path).deletingLastPathComponent().path
   do throws(PlatformError) { try OSFileSystem().syncDirectory(directory) } catch {
     throw .system(operation: "sync", path: directory, errno: error.code)

@@ -19,6 +19,16 @@ extension StoredForm {
     return text
   }
 
+  /// The same, also if a version is in front of what the text makes.
+  ///
+  /// - Parameter version: Is set to that version if there is one.
+  func exactText(of bytes: [UInt8], version: inout UInt16?) -> String? {
+    if let text = exactText(of: bytes) { return text }
+    guard let found = Self.version(of: bytes), let text = exactText(of: Array(bytes.dropFirst(6))) else { return nil }
+    version = found
+    return text
+  }
+
   private func plainText(of bytes: [UInt8], _ isMarked: Bool) -> String? {
     switch self {
     case .raw, .text: return String(validating: bytes, as: UTF8.self)

@@ -10,12 +10,18 @@ enum InputKind: Equatable {
 
   /// Files of other stores, by what they begin with.
   private static let foreign: [(start: [UInt8], what: String, remedy: String)] = [
-    (
-      Array("SQLite format 3\0".utf8), "an SQLite database",
-      "sqlite3 -json FILE 'select * from TABLE' | esker load STORE - --key-field FIELD"
-    ),
-    (Array("ESKREXP1".utf8), "a binary stream of esker dump", "give --format binary"),
+    (Array("ESKREXP1".utf8), "a binary stream of esker dump", "give --format binary")
   ]
+
+  /// Formats that are told by their first bytes.
+  private static let binary: [(start: [UInt8], format: TransferFormat)] = [
+    (Array("SQLite format 3\0".utf8), .sqlite), (RDBSource.magic, .rdb),
+  ]
+
+  /// The format of an input whose first bytes tell it; nil for all others. Nothing is consumed.
+  static func binary(in reader: inout LineReader) throws(ToolError) -> TransferFormat? {
+    try first(of: binary.map(\.start), in: &reader).map { binary[$0].format }
+  }
 
   /// Looks at the first line; nothing is consumed.
   static func next(in reader: inout LineReader) throws(ToolError) -> InputKind {
@@ -33,16 +39,18 @@ enum InputKind: Equatable {
 
   /// A file of another program; nil for all others.
   static func foreign(in reader: inout LineReader) throws(ToolError) -> (what: String, remedy: String)? {
+    try first(of: foreign.map(\.start), in: &reader).map { (foreign[$0].what, foreign[$0].remedy) }
+  }
+
+  /// Which of some beginnings an input has; nil if none.
+  private static func first(of starts: [[UInt8]], in reader: inout LineReader) throws(ToolError) -> Int? {
     let found = try reader.peek { (bytes, isAtEnd) -> Int? in
       // A pipe may give no more for long: what is none by now is not waited for.
-      let mayBecome = foreign.contains {
-        $0.start.count > bytes.count && bytes.starts(with: Array($0.start.prefix(bytes.count)))
-      }
+      let mayBecome = starts.contains { $0.count > bytes.count && bytes.starts(with: Array($0.prefix(bytes.count))) }
       if mayBecome, !isAtEnd { return nil }
-      return foreign.firstIndex { bytes.starts(with: $0.start) } ?? foreign.count
+      return starts.firstIndex { bytes.starts(with: $0) } ?? starts.count
     }
-    guard let found, found < foreign.count else { return nil }
-    return (foreign[found].what, foreign[found].remedy)
+    return found.flatMap { $0 < starts.count ? $0 : nil }
   }
 
   private static func kind(of line: Span<UInt8>) -> InputKind {
@@ -60,6 +68,7 @@ enum InputKind: Equatable {
       guard UTF8Check.isValid(line) else { return .unknown }
       let text = line.text
       if text.hasPrefix("VERSION=") { return .entries(.mdb) }
+      if LDBSource.isLine(line) { return .entries(.ldb) }
       let columns = text.split(whereSeparator: { $0 == "," || $0 == "\r" || $0 == "\r\n" }).compactMap {
         EntryField(rawValue: String($0))?.bytes
       }

@@ -11,6 +11,12 @@ enum TransferFormat: String, ExpressibleByArgument, CaseIterable {
   case tsv
   /// As `mdb_dump` and `db_dump` write it; only loaded.
   case mdb
+  /// As `ldb` of RocksDB writes it; only loaded.
+  case ldb
+  /// What Redis and Valkey keep on the disk; only loaded.
+  case rdb
+  /// A database of SQLite.
+  case sqlite
   /// Esker's own stream, with checksums.
   case binary
 
@@ -20,6 +26,8 @@ enum TransferFormat: String, ExpressibleByArgument, CaseIterable {
     case "csv": self = .csv
     case "tsv", "tab": self = .tsv
     case "ndjson", "jsonl", "json": self = .ndjson
+    case "sqlite", "sqlite3", "db": self = .sqlite
+    case "rdb": self = .rdb
     default: return nil
     }
   }
@@ -34,8 +42,9 @@ enum TransferFormat: String, ExpressibleByArgument, CaseIterable {
 
   /// Throws for a name that promises something else than CSV or lines of JSON.
   static func requireWritable(_ fileName: String) throws {
-    guard let suffix = suffix(of: fileName), !["csv", "ndjson", "jsonl"].contains(suffix) else { return }
-    let why = suffix == "json" ? "is no list of JSON, but a line for each entry" : "is ndjson, csv or binary"
+    guard let suffix = suffix(of: fileName), !["csv", "ndjson", "jsonl", "sqlite", "sqlite3", "db"].contains(suffix)
+    else { return }
+    let why = suffix == "json" ? "is no list of JSON, but a line for each entry" : "is ndjson, csv, sqlite or binary"
     throw ValidationError(
       "What dump writes \(why): name the file .ndjson or .csv, or say with --format what is to be in a file named .\(suffix)."
     )
@@ -53,6 +62,10 @@ enum TransferFormat: String, ExpressibleByArgument, CaseIterable {
 struct LoadPlan {
   var expiry: Expiry?
   var skipsBadLines = false
+  /// Whether records are left out whose keys the store has.
+  var onlyAbsent = false
+  /// How many invalid lines are reported one by one.
+  var reportedLines = 10
   var syncs = false
   var acknowledgeEvery: Int?
   var isQuiet = false

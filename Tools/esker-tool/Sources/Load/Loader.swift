@@ -47,7 +47,9 @@ struct Loader<Source: RecordSource>: ~Copyable {
     try settle()
     try report(countBefore)
     // A load that stored nothing of what it was given has failed, whatever was to be skipped.
-    if stored == 0, tally.expired == 0, tally.skipped > 0 { throw ToolError.nothingLoaded(tally.skipped) }
+    if stored == 0, tally.expired == 0, tally.kept == 0, tally.skipped > 0 {
+      throw ToolError.nothingLoaded(tally.skipped)
+    }
   }
 
   /// The number of entries in the store, without load positions. Includes expired ones: a record that is added may have expired.
@@ -72,8 +74,18 @@ struct Loader<Source: RecordSource>: ~Copyable {
   private mutating func load(_ reader: inout LineReader, _ progress: Progress) throws {
     try source.begin(&reader)
     guard let checkpoint else {
-      let durability = durability
-      while try step(&reader, progress, { try $0.put($2, forKey: $1, expiry: $3, durability: durability) }) {
+      let (durability, onlyAbsent) = (durability, plan.onlyAbsent)
+      while try step(
+        &reader,
+        progress,
+        { keyspace, key, value, expiry in
+          if onlyAbsent {
+            return try keyspace.putIfAbsent(value, forKey: key, expiry: expiry, durability: durability) != nil
+          }
+          try keyspace.put(value, forKey: key, expiry: expiry, durability: durability)
+          return true
+        }
+      ) {
         if acknowledgements.isDue(stored) { try acknowledgements.send(stored, of: target.store) }
       }
       return
@@ -124,7 +136,10 @@ struct Loader<Source: RecordSource>: ~Copyable {
       try target.store.write(durability: durability) { (batch) throws in
         do {
           repeat {
-            isAtEnd = try !step(&reader, progress) { try batch.put($2, forKey: $1, in: $0, expiry: $3) }
+            isAtEnd = try !step(&reader, progress) {
+              try batch.put($2, forKey: $1, in: $0, expiry: $3)
+              return true
+            }
             note(reader)
           } while !isAtEnd && !isBatchFull(since: before, reader)
         } catch {
@@ -146,17 +161,18 @@ struct Loader<Source: RecordSource>: ~Copyable {
       || acknowledgements.isDue(stored) || reader.isDrained
   }
 
-  /// Reads one record and passes it to `put`; false at the end.
+  /// Reads one record and passes it to `put`, which says whether it was stored; false at the end.
   private mutating func step(
     _ reader: inout LineReader,
     _ progress: Progress,
-    _ put: (Keyspace, Span<UInt8>, Span<UInt8>, Expiry?) throws -> Void
+    _ put: (Keyspace, Span<UInt8>, Span<UInt8>, Expiry?) throws -> Bool
   ) throws -> Bool {
     try Interruption.check()
     switch try source.next(&reader) {
     case .end: return false
     case .blank: break
-    case .bad(let line, let why): try refuse(line, why, progress)
+    case .bad(let line, let why): try tally.refuse(line, why, Source.unit, plan, progress)
+    case .notTaken(let kind): tally.notTaken[kind, default: 0] += 1
     case .record: try store(reader, progress, put)
     }
     progress.step(tally.records, at: reader.position)
@@ -166,23 +182,34 @@ struct Loader<Source: RecordSource>: ~Copyable {
   private mutating func store(
     _ reader: borrowing LineReader,
     _ progress: Progress,
-    _ put: (Keyspace, Span<UInt8>, Span<UInt8>, Expiry?) throws -> Void
+    _ put: (Keyspace, Span<UInt8>, Span<UInt8>, Expiry?) throws -> Bool
   ) throws {
-    if case .at(let time) = source.expiry, time <= Options.Clock.system.now() {
+    if source.isExpired {
       tally.expired += 1
       return
     }
     let keyspace = try target.keyspace(source.keyspace, source.forms)
     var length = 0
     var keyLength = 0
+    var isStored = false
     try source.withRecord(reader) { key, value in
       keyLength = key.count
       length = value.count
       guard keyLength <= LogStore.maximumKeyLength else { return }
-      try put(keyspace, key, value, expiry)
+      isStored = try put(keyspace, key, value, expiry)
     }
     guard keyLength <= LogStore.maximumKeyLength else {
-      return try refuse(reader.lineNumber, StoreError.keyTooLong(keyLength).description, progress)
+      return try tally.refuse(
+        source.number(reader),
+        StoreError.keyTooLong(keyLength).description,
+        Source.unit,
+        plan,
+        progress
+      )
+    }
+    guard isStored else {
+      tally.kept += 1
+      return
     }
     tally.records += 1
     tally.bytes += length
@@ -192,14 +219,5 @@ struct Loader<Source: RecordSource>: ~Copyable {
   private var expiry: Expiry? {
     if case .at = source.expiry { return source.expiry }
     return plan.expiry ?? source.expiry
-  }
-
-  /// Counts an invalid line, or ends the load.
-  private mutating func refuse(_ number: Int, _ why: String, _ progress: Progress) throws(ToolError) {
-    guard plan.skipsBadLines else { throw .badLine(number: number, why: why) }
-    tally.skipped += 1
-    guard tally.skipped <= LoadTally.reportedLines else { return }
-    progress.clear()
-    StandardError.report(ToolError.badLine(number: number, why: why).description)
   }
 }

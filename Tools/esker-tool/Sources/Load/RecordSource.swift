@@ -4,6 +4,8 @@ import Esker
 enum SourceStep {
   /// A record, available until the next step.
   case record
+  /// Something of a kind that is not loaded, such as "list".
+  case notTaken(kind: String)
   /// An empty line.
   case blank
   /// An invalid record on this line, and the reason.
@@ -13,10 +15,16 @@ enum SourceStep {
 
 /// Reads records of one format from an input.
 protocol RecordSource {
+  /// What the numbers of ``SourceStep/bad(line:why:)`` count.
+  static var unit: String { get }
+
   /// Reads everything before the first record. Called once, before ``next(_:)``.
   mutating func begin(_ reader: inout LineReader) throws
 
   mutating func next(_ reader: inout LineReader) throws(ToolError) -> SourceStep
+
+  /// The number of the record, among what ``unit`` says.
+  func number(_ reader: borrowing LineReader) -> Int
 
   /// Calls `body` with the record's key and value.
   func withRecord(_ reader: borrowing LineReader, _ body: (Span<UInt8>, Span<UInt8>) throws -> Void) throws
@@ -32,10 +40,17 @@ protocol RecordSource {
 }
 
 extension RecordSource {
+  static var unit: String { "line" }
   mutating func begin(_ reader: inout LineReader) {}
+  func number(_ reader: borrowing LineReader) -> Int { reader.lineNumber }
   var keyspace: String? { nil }
   var forms: LoadTarget.Forms? { nil }
   var expiry: Expiry? { nil }
+
+  /// Whether the record has expired.
+  var isExpired: Bool {
+    if case .at(let time) = expiry { time <= Options.Clock.system.now() } else { false }
+  }
 }
 
 extension LineReader {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A file, or standard input, read sequentially.
+/// A file, standard input, or what another program prints, read sequentially.
 struct InputFile: ~Copyable {
   /// The input's name for messages.
   let name: String
@@ -8,11 +8,14 @@ struct InputFile: ~Copyable {
   private let descriptor: Int32
   private let isRegular: Bool
   private let gunzip: Gunzip?
+  /// The program that writes it; its descriptor is its own.
+  private let program: ForeignProgram?
 
   /// Opens the file at `path`; `-` is standard input.
   ///
   /// - Parameter gunzips: Whether to read what is in it, if it is compressed with gzip.
   init(_ path: String, gunzips: Bool = false) throws(ToolError) {
+    program = nil
     if path == "-" {
       descriptor = STDIN_FILENO
       isRegular = Self.isRegular(STDIN_FILENO)
@@ -30,12 +33,23 @@ struct InputFile: ~Copyable {
     }
   }
 
+  /// Reads what a program prints. That it failed is the error of the read that meets the end.
+  ///
+  /// - Parameter name: That of the file which the program reads.
+  init(reading program: ForeignProgram, name: String) {
+    self.name = name
+    self.program = program
+    descriptor = program.descriptor
+    isRegular = false
+    gunzip = nil
+  }
+
   private static func isRegular(_ descriptor: Int32) -> Bool {
     SystemCalls.status(of: descriptor).map { $0.st_mode & S_IFMT == S_IFREG } ?? false
   }
 
   deinit {
-    if descriptor != STDIN_FILENO { close(descriptor) }
+    if descriptor != STDIN_FILENO, program == nil { close(descriptor) }
   }
 
   /// The number of bytes left, if the input is a regular file.
@@ -47,6 +61,9 @@ struct InputFile: ~Copyable {
 
   /// How many bytes were read of the file, if it is compressed; nil if what is read is what is in it.
   var compressedBytesRead: Int? { gunzip?.compressedBytesRead }
+
+  /// Whether it can be read once more from its beginning.
+  var isRepeatable: Bool { isRegular && descriptor != STDIN_FILENO }
 
   /// Reads some bytes into `buffer` starting at `start` and returns how many; 0 at the end.
   func read(into buffer: inout [UInt8], from start: Int) throws(ToolError) -> Int {
@@ -61,6 +78,7 @@ struct InputFile: ~Copyable {
       // A regular file never blocks; anything else may keep the command waiting.
       if !isRegular { try Interruption.waitReadable(descriptor) }
       let (count, code) = SystemCalls.read(descriptor, into: &buffer, from: start)
+      if count == 0 { try program?.finish() }
       if count >= 0 { return count }
       if code != EINTR { throw .system(operation: "read", path: name, errno: code) }
     }

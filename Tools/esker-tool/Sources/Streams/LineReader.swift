@@ -111,6 +111,20 @@ struct LineReader: ~Copyable {
     }
   }
 
+  /// Consumes the next bytes, whatever they are; the range in ``buffer`` is valid until the next call.
+  ///
+  /// - Returns: Nil, and nothing is consumed, if the input ends before.
+  mutating func bytes(_ count: Int) throws(ToolError) -> Range<Int>? {
+    while filled - start < count {
+      guard !isAtEnd else { return nil }
+      try fill()
+    }
+    let range = start..<start + count
+    consume(upTo: range.upperBound)
+    searched = start
+    return range
+  }
+
   /// Reads the next element of a JSON list, which need not be a line: the byte behind it is a comma, or the list's bracket, which
   /// is left for the next call, which returns the end.
   mutating func next(_ bounds: inout ElementBounds) throws(ToolError) -> Line {

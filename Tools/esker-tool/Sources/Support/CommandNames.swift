@@ -6,8 +6,8 @@ struct CommandNames {
   private static let synonyms = [
     "add": "put", "check": "verify", "cat": "get", "compact": "merge", "cp": "copy", "decr": "increment",
     "expire": "touch",
-    "export": "dump", "filter": "list --where", "find": "list --where", "flush": "clear", "fsck": "verify",
-    "grep": "list --where", "import": "load", "incr": "increment", "info": "stats",
+    "filter": "list --where", "find": "list --where", "flush": "clear", "fsck": "verify",
+    "grep": "list --where", "incr": "increment", "info": "stats",
     "changes": "follow", "keys": "list", "monitor": "follow", "remove": "delete", "salvage": "repair", "scan": "list",
     "search": "list --where",
     "size": "count", "tail": "follow",

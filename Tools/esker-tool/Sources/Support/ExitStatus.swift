@@ -36,7 +36,8 @@ enum ExitStatus {
   static func code(for error: ToolError) -> Int32 {
     switch error {
     case .outputClosed: success
-    case .noKeyspace, .notFound, .someAbsent, .nothingFound, .noneInRange, .noSegment, .noRecord, .badLine, .badGzip,
+    case .noKeyspace, .notFound, .someAbsent, .nothingFound, .noneInRange, .noSegment, .noRecord, .badLine, .badBytes,
+      .badGzip,
       .nothingLoaded,
       .notErased, .damageFound, .otherFormsFound, .otherInput, .notRepresentable, .benchmarkFailed, .different,
       .historyMerged,
@@ -47,10 +48,10 @@ enum ExitStatus {
     case .argumentNotUTF8, .notEncoded, .notOfForm, .notForDocuments, .otherForms, .notFromJSON, .noCommand, .noCounter,
       .noCounters, .copyOntoItself, .nowhere, .openQuote, .longLine, .lineNotUTF8, .notInShell, .noHost, .readOnlyShell,
       .editedToOtherForm, .notEditable, .otherFile, .noKeyField,
-      .insideStore, .oneKeyspace:
+      .insideStore, .oneKeyspace, .noTable, .noColumn:
       usage
     case .noStore, .noInput, .noDirectory: noInput
-    case .system, .outputExists, .editorFailed: inputOutput
+    case .system, .outputExists, .editorFailed, .noProgram, .programFailed: inputOutput
     case .interrupted(let signal): 128 + signal
     }
   }

@@ -26,8 +26,18 @@ enum ToolError: Error, Equatable {
   case nothingFound(Int)
   /// No key is in the range, and there is no first or last one.
   case noneInRange
-  /// A line of the input cannot be loaded.
-  case badLine(number: Int, why: String)
+  /// A line of the input cannot be loaded, or what takes the place of one.
+  case badLine(number: Int, why: String, unit: String = "line")
+  /// An input of bytes cannot be understood from some place on.
+  case badBytes(name: String, offset: Int, why: String)
+  /// A program that a command needs is not on the search path.
+  case noProgram(String, package: String)
+  /// A program that a command has run failed.
+  case programFailed(String, why: String)
+  /// A database has no such table, or which one is meant was not said.
+  case noTable(String?, path: String, tables: [String])
+  /// Rows have no such column, or which one is the key was not said.
+  case noColumn(String?, columns: [String])
   /// All of the lines of the input were bad, and skipped.
   case nothingLoaded(Int)
   /// The store has no segment with this number.
@@ -142,7 +152,18 @@ extension ToolError: CustomStringConvertible {
       "\(editor) ended with \(status), so nothing was changed: name another editor in VISUAL or EDITOR"
     case .nothingFound(let count): "none of the \(count) keys exists"
     case .noneInRange: "there is no such key"
-    case .badLine(let number, let why): "line \(number): \(why)"
+    case .badLine(let number, let why, let unit): "\(unit) \(number): \(why)"
+    case .badBytes(let name, let offset, let why): "byte \(HumanUnits.count(offset)) of \(name): \(why)"
+    case .noProgram(let name, let package):
+      "the program \(name), which reads and writes such files, is not on the search path: install it, on Debian and Ubuntu "
+        + "with apt-get install \(package)"
+    case .programFailed(let name, let why): "\(name): \(why)"
+    case .noTable(let name, let path, let tables):
+      (name.map { "no table \"\($0)\" in \(path)" } ?? "\(path) has \(HumanUnits.count(tables.count, "table"))")
+        + (tables.isEmpty ? "" : ": name one with --table, or give --query: \(tables.joined(separator: ", "))")
+    case .noColumn(let name, let columns):
+      (name.map { "no column \"\($0)\"" } ?? "which column is the key is not said: name it with --key-field")
+        + ": there are \(columns.joined(separator: ", "))"
     case .nothingLoaded(let count):
       count == 1 ? "the only line cannot be loaded" : "none of the \(HumanUnits.count(count)) lines can be loaded"
     case .notErased(let what): "something is left of \(what)"

@@ -138,6 +138,8 @@ import Testing
     #expect(try scratch.run("set", scratch.store, "a", "1").status == 0)
     #expect(try scratch.run("ls", scratch.store).text == "a\n")
     #expect(try scratch.run("info", scratch.store).status == 0)
+    #expect(try scratch.run("export", scratch.store, scratch.path("all.csv")).status == 0)
+    #expect(try scratch.run("import", scratch.store, scratch.path("all.csv")).status == 0)
     #expect(try scratch.run("rm", scratch.store, "a").status == 0)
     #expect(try scratch.run("del", scratch.store, "a").status == 1)
   }

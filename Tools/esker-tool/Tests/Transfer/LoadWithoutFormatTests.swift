@@ -41,7 +41,7 @@ import Testing
 
   @Test(arguments: [
     ("{\"id\":1}\n", "--key-field"), ("[{\"id\":1}]", "--key-field"), ("id,name\n1,a\n", "--format"),
-    ("\u{1}\u{2}", "--format"), ("SQLite format 3\0 and more", "sqlite3 -json FILE"),
+    ("\u{1}\u{2}", "--format"), ("SQLite format 3\0 and more", "give its path"),
     ("ESKREXP1\u{1}", "--format binary"),
   ])
   func whatIsNoDumpIsRefusedWithTheWay(_ text: String, _ way: String) throws {
@@ -51,15 +51,6 @@ import Testing
     #expect(result.errors.contains(way), "\(result.errors)")
     // Nothing was made for it.
     #expect(!FileManager.default.fileExists(atPath: scratch.store))
-  }
-
-  @Test func aDatabaseOfSQLiteIsRefusedWithTheWayWhateverIsAsked() throws {
-    let scratch = try Scratch()
-    let file = try scratch.file("cities.sqlite", Array("SQLite format 3\0".utf8) + [0x10, 0, 1, 1, 0, 0x40])
-    let result = try scratch.run("load", scratch.store, file, "--key-field", "id")
-    #expect(
-      result.status == 64 && result.errors.contains("sqlite3 -json FILE 'select * from TABLE' | esker load STORE -")
-    )
   }
 
   @Test func aLoadOfNothingLeavesNoKeyspace() throws {
@@ -96,6 +87,6 @@ import Testing
 
   @Test func helpOfDumpListsWhatItWrites() throws {
     let words = try Scratch().run("dump", "--help").text.split(whereSeparator: \.isWhitespace)
-    #expect(words.joined(separator: " ").contains("(values: ndjson, csv, binary)"))
+    #expect(words.joined(separator: " ").contains("(values: ndjson, csv, sqlite, binary)"))
   }
 }
