@@ -25,6 +25,9 @@ struct Dump: KeyspaceCommand, JSONPrinting {
       sqlite: a new SQLite database with a table "entries", whose columns are those of csv, made by the program sqlite3. Text \
       and what has a form is text, whole numbers of a form are numbers, all else is a blob.
 
+      folder: a new folder with a file for each key of one keyspace, whose name is the key: letters, digits, dots, dashes and \
+      underscores as they are, other bytes as % and two digits. Files say nothing of expiry.
+
       binary: the whole store, with checksums and the default expiry of its keyspaces.
 
       --prefix, --from, --to, --match, --where, --limit and --sort choose and order entries as they do for "list", in all formats but the \
@@ -50,7 +53,7 @@ struct Dump: KeyspaceCommand, JSONPrinting {
   var file = "-"
 
   enum Format: String, ExpressibleByArgument, CaseIterable {
-    case ndjson, csv, sqlite, binary
+    case ndjson, csv, sqlite, folder, binary
   }
 
   @Option(
@@ -101,6 +104,9 @@ struct Dump: KeyspaceCommand, JSONPrinting {
         throw ValidationError("An SQLite database holds bytes as they are: it goes without --encoding.")
       }
     }
+    if written == .folder, file == "-" || encoding != nil {
+      throw ValidationError("A folder has files of bytes: give its path, and no --encoding.")
+    }
     guard written == .binary else { return }
     if decoding.decode != .auto { throw ValidationError("A binary stream holds bytes: it goes without --decode.") }
     if encoding != nil || keyspace.keyspace != nil || !selection.isEverything || order.sort != nil {
@@ -135,6 +141,9 @@ struct Dump: KeyspaceCommand, JSONPrinting {
         case .sqlite:
           try write(store, name, SQLiteEntries(namesKeyspaces: name == nil, forms), &output, &summary)
           try output.write(SQLiteEntries.end)
+        case .folder:
+          try keyspace.noteOthers(in: store, isQuiet: self.store.quiet)
+          try write(store, name ?? "", FolderEntries(dryRun ? nil : file, forms), &output, &summary)
         }
       }
       if file != "-" || dryRun {
@@ -156,6 +165,7 @@ struct Dump: KeyspaceCommand, JSONPrinting {
       return try withoutOutput(body)
     }
     if written == .sqlite { return try withDatabase(file, body) }
+    if written == .folder { return try withFolder(file) { try withoutOutput(body) } }
     try withOutput(file, compressing: true, body)
   }
 

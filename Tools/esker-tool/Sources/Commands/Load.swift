@@ -25,6 +25,8 @@ struct Load: KeyspaceCommand, JSONPrinting {
       (sqlite), which the program sqlite3 reads: --table or --query say what, --key-field names the column of the keys, \
       --value-field that of the values. Without it, the value is the row as a JSON object. All are told by how they begin.
 
+      Of a folder, each file is the value of a key that its name says: as dump --format folder writes it, or as --names says.
+
       With --dry-run, everything is read and checked, and nothing is stored. With --if-absent, only records are stored whose keys \
       the store does not have, so that a load that was stopped can be repeated, and what has changed since stays.
 
@@ -91,6 +93,8 @@ struct Load: KeyspaceCommand, JSONPrinting {
 
   @OptionGroup var database: SQLiteOptions
 
+  @OptionGroup var folder: FolderOptions
+
   @Flag(help: "Store only records whose keys the store does not have.")
   var ifAbsent = false
 
@@ -112,7 +116,9 @@ struct Load: KeyspaceCommand, JSONPrinting {
   @Flag(help: "Print a summary in JSON.")
   var json = false
 
-  private var read: TransferFormat { format ?? TransferFormat(fileName: file) ?? .ndjson }
+  private var read: TransferFormat { format ?? (isFolder ? .folder : TransferFormat(fileName: file) ?? .ndjson) }
+
+  private var isFolder: Bool { SystemCalls.status(file).map { $0.st_mode & S_IFMT == S_IFDIR } ?? false }
 
   /// Whether neither an option nor the file's name says what is in it.
   private var isToldByBeginning: Bool {
@@ -143,7 +149,7 @@ struct Load: KeyspaceCommand, JSONPrinting {
         "--key-field takes names of fields with dots between them, and [\"a.b\"] for one with a dot in it."
       )
     }
-    if [.mdb, .ldb, .rdb].contains(read), keyField != nil || resume {
+    if [.mdb, .ldb, .rdb, .folder].contains(read), keyField != nil || resume {
       throw ValidationError(
         "--format \(read.rawValue) goes without --key-field and --resume: keys are in the file, and so is what they are of."
       )
@@ -171,7 +177,10 @@ struct Load: KeyspaceCommand, JSONPrinting {
 
   func run() throws {
     // The input first: a mistyped name must not create a store.
-    let input = try InputFile(file, gunzips: true)
+    if isFolder, let (what, remedy) = FolderKind.foreign(file) {
+      throw ToolError.otherFile(name: file, what: what, remedy: remedy)
+    }
+    let input = try InputFile(isFolder ? "/dev/null" : file, gunzips: true)
     Interruption.install()
     if format == .binary { try loadStream(input) } else { try load(input) }
   }
@@ -196,6 +205,12 @@ struct Load: KeyspaceCommand, JSONPrinting {
       source.rows = rows
       // Bytes are written in hexadecimal.
       reader = LineReader(InputFile(reading: rows.program, name: file), limit: 2 * limit)
+    } else if read == .folder {
+      source.folder = try folder.source(file, limit: limit)
+    } else if !folder.isEmpty {
+      throw ValidationError(
+        "--names, --key-list, --expires-modified and --unwrap go with a folder, which \(file) is not."
+      )
     } else if !database.isEmpty {
       throw ValidationError(
         "--table, --query, --value-field and --expires-field go with an SQLite database, which \(file) is not."
@@ -251,6 +266,7 @@ struct Load: KeyspaceCommand, JSONPrinting {
   ///
   /// - Throws: ``ToolError/otherFile(name:what:remedy:)`` for a file of another program; ``ToolError/noKeyField(name:)``.
   private func format(of reader: inout LineReader) throws(ToolError) -> TransferFormat {
+    if isFolder { return .folder }
     if format == nil, let found = try InputKind.binary(in: &reader) {
       guard file != "-" || found != .sqlite else {
         throw .otherFile(

@@ -14,6 +14,8 @@ struct InputReading {
   let limit: Int
   /// What is read of an SQLite database.
   var rows: Rows?
+  /// The files of a folder.
+  var folder: FolderSource?
 
   struct Rows {
     let query: SQLiteQuery
@@ -31,6 +33,8 @@ struct InputReading {
     case (.rdb, _): try use.use(RDBSource(), &reader)
     case (.sqlite, _):
       if let rows { try use.use(SQLiteSource(rows.shape, rows.columns), &reader) }
+    case (.folder, _):
+      if let folder { try use.use(folder, &reader) }
     case (_, let keyField?) where try ListSource.isNext(in: &reader):
       try use.use(ListSource(keyField: keyField), &reader)
     case (_, let keyField?): try use.use(DocumentSource(keyField: keyField), &reader)

@@ -17,6 +17,8 @@ enum TransferFormat: String, ExpressibleByArgument, CaseIterable {
   case rdb
   /// A database of SQLite.
   case sqlite
+  /// A folder with a file for each key.
+  case folder
   /// Esker's own stream, with checksums.
   case binary
 

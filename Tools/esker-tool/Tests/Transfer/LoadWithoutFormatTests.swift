@@ -87,6 +87,6 @@ import Testing
 
   @Test func helpOfDumpListsWhatItWrites() throws {
     let words = try Scratch().run("dump", "--help").text.split(whereSeparator: \.isWhitespace)
-    #expect(words.joined(separator: " ").contains("(values: ndjson, csv, sqlite, binary)"))
+    #expect(words.joined(separator: " ").contains("(values: ndjson, csv, sqlite, folder, binary)"))
   }
 }
