@@ -25,6 +25,9 @@ struct Load: KeyspaceCommand, JSONPrinting {
       (sqlite), which the program sqlite3 reads: --table or --query say what, --key-field names the column of the keys, \
       --value-field that of the values. Without it, the value is the row as a JSON object. All are told by how they begin.
 
+      Of a property list, as UserDefaults writes it, each key of the dictionary at its top is loaded: text and data as they are, \
+      numbers as digits, lists and dictionaries as JSON.
+
       Of a folder, each file is the value of a key that its name says: as dump --format folder writes it, or as --names says.
 
       With --dry-run, everything is read and checked, and nothing is stored. With --if-absent, only records are stored whose keys \
@@ -67,7 +70,7 @@ struct Load: KeyspaceCommand, JSONPrinting {
 
   @Option(
     help:
-      "The format of the file: ndjson, csv, tsv, sqlite, rdb, mdb, ldb, or binary as dump writes it. By default what its name or its beginning says."
+      "The format of the file: ndjson, csv, tsv, sqlite, rdb, plist, mdb, ldb, folder, or binary as dump writes it. By default what its name or its beginning says."
   )
   var format: TransferFormat?
 
@@ -149,7 +152,7 @@ struct Load: KeyspaceCommand, JSONPrinting {
         "--key-field takes names of fields with dots between them, and [\"a.b\"] for one with a dot in it."
       )
     }
-    if [.mdb, .ldb, .rdb, .folder].contains(read), keyField != nil || resume {
+    if [.mdb, .ldb, .rdb, .plist, .folder].contains(read), keyField != nil || resume {
       throw ValidationError(
         "--format \(read.rawValue) goes without --key-field and --resume: keys are in the file, and so is what they are of."
       )
@@ -217,12 +220,11 @@ struct Load: KeyspaceCommand, JSONPrinting {
       )
     }
     if dryRun { return try check(&reader, source, plan) }
-    if read == .rdb, isRepeatable {
-      // Its checksum is at its end, and what is damaged is not to be stored.
+    if [.rdb, .plist].contains(read), isRepeatable {
+      // That it is damaged is known at its end, and then nothing is to be stored.
       var plan = plan
       plan.reportedLines = 0
-      var trial = LoadTrial(RDBSource(), plan)
-      try trial.run(&reader)
+      try source.give(&reader, to: TrialUse(keys: PresentKeys(of: nil, usual: ""), plan: plan, reports: false))
       reader = LineReader(try InputFile(file, gunzips: true), limit: limit)
     }
     // The way the input is read is part of its identity: continuing in another way would not be the same load.
@@ -275,8 +277,12 @@ struct Load: KeyspaceCommand, JSONPrinting {
           remedy: "give its path, as it cannot be read from a pipe"
         )
       }
-      guard found != .rdb || !resume && keyField == nil else {
-        throw .otherFile(name: reader.name, what: "an RDB file", remedy: "load it without --resume and --key-field")
+      guard found == .sqlite || !resume && keyField == nil else {
+        throw .otherFile(
+          name: reader.name,
+          what: found == .rdb ? "an RDB file" : "a property list",
+          remedy: "load it without --resume and --key-field"
+        )
       }
       return found
     }

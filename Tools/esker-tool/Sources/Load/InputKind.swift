@@ -14,9 +14,11 @@ enum InputKind: Equatable {
   ]
 
   /// Formats that are told by their first bytes.
-  private static let binary: [(start: [UInt8], format: TransferFormat)] = [
-    (Array("SQLite format 3\0".utf8), .sqlite), (RDBSource.magic, .rdb),
-  ]
+  private static let binary: [(start: [UInt8], format: TransferFormat)] =
+    [
+      (Array("SQLite format 3\0".utf8), .sqlite), (RDBSource.magic, .rdb),
+      (BinaryPropertyList.magic, .plist),
+    ] + XMLPropertyList.starts.map { ($0, .plist) }
 
   /// The format of an input whose first bytes tell it; nil for all others. Nothing is consumed.
   static func binary(in reader: inout LineReader) throws(ToolError) -> TransferFormat? {

@@ -30,6 +30,7 @@ struct InputReading {
     case (.csv, _), (.tsv, _): try use.use(CSVSource(keyField: keyField, limit: limit, dialect), &reader)
     case (.mdb, _): try use.use(MDBSource(), &reader)
     case (.ldb, _): try use.use(LDBSource(), &reader)
+    case (.plist, _): try use.use(PropertyListSource(), &reader)
     case (.rdb, _): try use.use(RDBSource(), &reader)
     case (.sqlite, _):
       if let rows { try use.use(SQLiteSource(rows.shape, rows.columns), &reader) }
@@ -55,15 +56,16 @@ struct LoadUse: SourceUse {
   }
 }
 
-/// Says what a load would store.
+/// Reads what a load would store, and says so if it is to.
 struct TrialUse: SourceUse {
   let keys: PresentKeys
   let plan: LoadPlan
+  var reports = true
 
   func use(_ source: some RecordSource, _ reader: inout LineReader) throws {
     var trial = LoadTrial(source, plan)
     try trial.run(&reader, hasKey: keys.contains)
-    try trial.report()
+    if reports { try trial.report() }
   }
 }
 

@@ -15,6 +15,8 @@ enum TransferFormat: String, ExpressibleByArgument, CaseIterable {
   case ldb
   /// What Redis and Valkey keep on the disk; only loaded.
   case rdb
+  /// A property list, as UserDefaults writes it; only loaded.
+  case plist
   /// A database of SQLite.
   case sqlite
   /// A folder with a file for each key.
@@ -30,6 +32,7 @@ enum TransferFormat: String, ExpressibleByArgument, CaseIterable {
     case "ndjson", "jsonl", "json": self = .ndjson
     case "sqlite", "sqlite3", "db": self = .sqlite
     case "rdb": self = .rdb
+    case "plist": self = .plist
     default: return nil
     }
   }
