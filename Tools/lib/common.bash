@@ -64,13 +64,24 @@ ensure_packages() {
   install_packages "${missing[@]}"
 }
 
-# ensure_redis: installs redis-server if it is missing and may be installed without being asked; false if there is none.
-ensure_redis() {
-  has redis-server && return
+# ensure_programs PROGRAM=PACKAGE...: installs the packages of those that are missing, if that may be done without being asked; false if
+# some are still missing.
+ensure_programs() {
+  local -a missing=()
+  local program
+  for program in "$@"; do has "${program%=*}" || missing+=("${program#*=}"); done
+  [[ ${#missing[@]} -gt 0 ]] || return 0
   has apt-get || return 1
   [[ $(id -u) -eq 0 ]] || { has sudo && sudo -n true 2>/dev/null; } || return 1
-  (install_packages redis-server) || return 1
-  has redis-server
+  (install_packages "${missing[@]}") || return 1
+}
+
+# ensure_redis: the server that tests start.
+ensure_redis() { ensure_programs redis-server=redis-server; }
+
+# ensure_stores: the programs of other stores, whose files the tool's tests load.
+ensure_stores() {
+  ensure_programs sqlite3=sqlite3 redis-server=redis-server mdb_dump=lmdb-utils db5.3_dump=db5.3-util ldb=rocksdb-tools
 }
 
 # swift_developing WHAT COMMAND...: `swift COMMAND...` with ESKER_DEVELOPMENT=WHAT; see the end of Package.swift.
