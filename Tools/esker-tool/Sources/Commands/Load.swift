@@ -65,7 +65,7 @@ struct Load: KeyspaceCommand, JSONPrinting {
 
   @OptionGroup var store: StoreArguments
 
-  @Argument(help: "The file; - is standard input.", completion: .file())
+  @Argument(help: "The file, or the folder; - is standard input.", completion: .file())
   var file: String
 
   @Option(

@@ -24,7 +24,8 @@ private final class RedisServer {
   }
 
   deinit {
-    process.terminate()
+    // A process that a test starts may have all other signals blocked.
+    kill(process.processIdentifier, SIGKILL)
     process.waitUntilExit()
   }
 
