@@ -6,7 +6,7 @@ let package = Package(
   name: "esker-programs",
   platforms: [.macOS(.v15)],
   dependencies: [.package(name: "Esker", path: "../..")],
-  targets: ["Crawler", "Counters", "Jobs", "Settings", "Search"].map { folder in
+  targets: ["Crawler", "Counters", "Jobs", "Settings", "Search", "Thumbnails"].map { folder in
     .executableTarget(
       name: folder.lowercased(),
       dependencies: [.product(name: "Esker", package: "Esker")],
