@@ -68,14 +68,14 @@ let cryptoTargets: [Target] = [
   // What sealed values cost beside plain ones. Run it in release.
   .executableTarget(
     name: "esker-crypto-benchmark",
-    dependencies: ["Esker", "EskerCrypto"],
+    dependencies: ["Esker", "EskerCrypto", .product(name: "Crypto", package: "swift-crypto")],
     path: "Benchmarks/CryptoBenchmark",
     swiftSettings: strict
   ),
   .testTarget(
     name: "CryptoTests",
     dependencies: [
-      "Esker", "EskerCrypto", "EskerPlatform", "EskerTestSupport",
+      "Esker", "EskerCrypto", "EskerLog", "EskerTools", "EskerPlatform", "EskerTestSupport",
       .product(name: "Crypto", package: "swift-crypto"),
     ],
     swiftSettings: strict

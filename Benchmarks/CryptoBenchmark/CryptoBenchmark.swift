@@ -5,13 +5,15 @@
 
   /// What sealed values cost beside plain ones: the same calls on both in turns, in one run.
   ///
-  /// `esker-crypto-benchmark [--rounds 7] [--only NAME]`: `plain`, `aes-gcm` or `chacha20-poly1305`, for a profile of it.
+  /// `esker-crypto-benchmark [--rounds 7] [--only NAME]`: `plain`, `aes-gcm` or `chacha20-poly1305`, for a profile of it; or
+  /// `esker-crypto-benchmark --calls [--rounds 7]`: single calls of swift-crypto.
   func runCryptoBenchmark(_ arguments: [String]) {
     func option(_ name: String) -> String? {
       arguments.firstIndex(of: name).flatMap { arguments.indices.contains($0 + 1) ? arguments[$0 + 1] : nil }
     }
     let rounds = option("--rounds").flatMap(Int.init) ?? 7
     do {
+      if arguments.contains("--calls") { return try CipherCalls(rounds: rounds).run() }
       for (length, count) in [(100, 200_000), (64 << 10, 2000)] {
         try SealingRun(length: length, count: count, rounds: rounds, only: option("--only")).run()
       }
