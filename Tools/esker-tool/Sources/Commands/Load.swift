@@ -55,7 +55,7 @@ struct Load: KeyspaceCommand, JSONPrinting {
         esker dump cities.esker | esker load copy.esker -
         esker load copy.esker cities.stream --format binary
         esker load cities.esker cities.sqlite --table cities --key-field id
-        esker load cache.esker app.db --query 'select url, body from cache' --key-field url --value-field body
+        esker load pages.esker a.db --query 'select url, body from t' --key-field url
         esker load sessions.esker dump.rdb --dry-run
         mdb_dump -a cities.lmdb | esker load cities.esker -
         ldb --db=cities.rocksdb scan --hex | esker load cities.esker -

@@ -85,9 +85,10 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: scratch.store))
   }
 
-  @Test func directoryAsInputExitsWith74() throws {
+  @Test func directoryAsInputOfDocumentsExitsWith64() throws {
     let scratch = try Scratch()
-    #expect(try scratch.run("load", scratch.store, scratch.directory.path, "--key-field", "id").status == 74)
+    #expect(try scratch.run("load", scratch.store, scratch.directory.path, "--key-field", "id").status == 64)
+    #expect(!FileManager.default.fileExists(atPath: scratch.store))
   }
 
   @Test func storeInAMissingDirectoryExitsWith74() throws {

@@ -29,7 +29,9 @@ import Testing
     #expect(loaded.status == 0)
     let counts = try #require(JSONSerialization.jsonObject(with: loaded.output) as? [String: Any])
     #expect(
-      counts.keys.sorted() == ["bytes", "earlier", "expired", "records", "replaced", "seconds", "skipped"]
+      counts.keys.sorted() == [
+        "bytes", "earlier", "expired", "kept", "notTaken", "records", "replaced", "seconds", "skipped",
+      ]
     )
     #expect(counts["records"] as? Int == 3)
     #expect(try scratch.run("get", scratch.path("copy"), "at", "--keyspace", "names").text == "Wien")
