@@ -46,7 +46,8 @@
     /// ```
     ///
     /// A value is replaced only if nobody has written it meanwhile, and keeps its expiry. Values of the current key are not touched: a call
-    /// that was interrupted, by whatever, is simply made again. When the call returns, what it wrote is durable.
+    /// that was interrupted, by whatever, is simply made again. When the call returns, all that was written before is durable, by others
+    /// too: no power failure brings back a value of another key that was replaced.
     ///
     /// For observers and feeds of changes these are writes like others, and of a keyspace with a capacity they make entries young. What
     /// they replace stays in the files until a merge, as it was sealed, and in backups: an old key that is thrown away takes that along.
@@ -57,7 +58,7 @@
     /// - Parameters:
     ///   - keys: the ring with the current key, and with those that values were sealed with.
     ///   - progress: called with the share of the present look that is done, from 0 to 1; returns false to stop.
-    /// - Throws: `StoreError.cancelled` if `progress` stopped it; what a snapshot and a write throw. What was sealed by then stays. A value
+    /// - Throws: `StoreError.cancelled` if `progress` stopped it; what a snapshot, a write and a sync throw. What was sealed by then stays. A value
     ///   that cannot be opened is in the result, and not thrown.
     /// - Complexity: O(entries of the keyspace), those of the whole store if there are more than some hundreds, each time it looks.
     @discardableResult
@@ -75,7 +76,9 @@
           break
         }
       }
-      if result.resealed > 0 { try store.sync() }
+      // Also where nothing was left to do: what has the current key may be in the cache only, and the old key is needed as long as a power
+      // failure can bring back what it has sealed.
+      try store.syncAll()
       return result
     }
 

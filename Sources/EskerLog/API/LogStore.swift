@@ -266,6 +266,14 @@ public final class LogStore: ByteStore {
     try engine.sync()
   }
 
+  /// The same also for what other processes have written, which write in turn: takes the turn for that.
+  ///
+  /// - Throws: also what a write throws before it begins.
+  package func syncAll() throws(StoreError) {
+    try engine.checkMayWrite()
+    try engine.sync()
+  }
+
   /// Waits until the write with that sequence number is durable; triggers a sync if none is in progress. Throws what ``sync()``
   /// throws.
   ///
