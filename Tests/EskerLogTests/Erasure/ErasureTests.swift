@@ -57,7 +57,7 @@ import Testing
         let alive = try history.alive()
         for _ in 0..<2 {
           history.machine.clock.advance(milliseconds: 1000)
-          history.settle()
+          try history.settle()
         }
         try history.checkErased(alive, "after the promised time")
       }
@@ -78,6 +78,42 @@ import Testing
         #expect(try other.alive() == alive)
         try other.erase()
         try other.checkErased(alive, "after a power failure amid the erasure")
+      }
+    }
+  }
+
+  // MARK: Several processes
+
+  /// An erasure that a hand-over breaks off begins anew when the files are back, and has then erased what the others have made dead, too.
+  @Test(.timeLimit(.minutes(60))) func anErasureThatIsBrokenOffBeginsAnew() {
+    var broken = 0
+    histories(Rounds.count(25, thorough: 2_000), "anErasureThatIsBrokenOffBeginsAnew") { seed in
+      var history = try MarkedHistory(seed: seed, isInTurn: true)
+      for _ in 0..<3 {
+        try history.steps(30)
+        if try history.eraseBesideAHandOver() { broken += 1 }
+        let alive = try history.alive()
+        try history.checkErased(alive, "after an erasure beside a hand-over")
+        try history.checkErasedAfterPowerFailure(alive)
+      }
+    }
+    #expect(broken > 0)
+  }
+
+  /// One in the background, between two steps of which others write, and erase as well.
+  @Test(.timeLimit(.minutes(60))) func whatWasDeadIsGoneInTimeThoughOthersWrite() {
+    histories(Rounds.count(20, thorough: 1_000), "whatWasDeadIsGoneInTimeThoughOthersWrite") { seed in
+      var history = try MarkedHistory(seed: seed, erasure: .within(.seconds(2)), isInTurn: true)
+      for _ in 0..<4 {
+        try history.steps(25)
+        history.machine.clock.advance(milliseconds: 1000)
+        try history.settle(isDisturbed: true)
+        let alive = try history.alive()
+        for _ in 0..<2 {
+          history.machine.clock.advance(milliseconds: 1000)
+          try history.settle()
+        }
+        try history.checkErased(alive, "after the promised time")
       }
     }
   }

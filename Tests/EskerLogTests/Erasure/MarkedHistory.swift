@@ -10,6 +10,9 @@ import Testing
 struct MarkedHistory {
   var machine = Machine()
   private(set) var store: LogStore
+  /// Stores of other processes on the same files, which rest.
+  private var others: [LogStore] = []
+  private let isInTurn: Bool
   private(set) var generator: SeededGenerator
   /// What was done, for the message of a failure.
   private(set) var log: [String] = []
@@ -24,7 +27,9 @@ struct MarkedHistory {
     var description: String
   }
 
-  init(seed: UInt64, erasure: Options.Erasure = .whenMerged) throws {
+  /// - Parameter isInTurn: Whether several processes write.
+  init(seed: UInt64, erasure: Options.Erasure = .whenMerged, isInTurn: Bool = false) throws {
+    self.isInTurn = isInTurn
     generator = SeededGenerator(seed: seed)
     machine.leavesCheckpoints = generator.oneIn(2)
     machine.reusesSpace = generator.oneIn(2)
@@ -36,6 +41,7 @@ struct MarkedHistory {
       $0.compression = isPacked ? .lz4 : .off
       $0.capacity = capacity
       $0.merge.isAutomatic = false
+      if isInTurn { $0.sharing = .inTurn() }
     }
     store = try machine.open(change)
     keys = [[]]
@@ -63,6 +69,7 @@ struct MarkedHistory {
   }
 
   private mutating func step() throws {
+    if isInTurn, generator.oneIn(6) { try handOver() }
     switch Int.random(in: 0..<100, using: &generator) {
     case 0..<40: try put()
     case 40..<55:
@@ -111,15 +118,106 @@ struct MarkedHistory {
       try store.close()
       store = try machine.open(change)
     case 94..<97:
+      if isInTurn, generator.oneIn(2) {
+        note("one is killed")
+        store.probe.kill()
+        return try takeTurn()
+      }
       note("kill")
       let change = change
+      endOthers()
       store = try machine.reopenAfterKill(change)
     default:
       note("power failure")
+      endOthers()
       machine.disk = try machine.disk.crashImage(.tear, using: &generator)
       store = try machine.open(change)
     }
   }
+
+  // MARK: Turns
+
+  /// Another process gets the files, or the same one again.
+  mutating func handOver() throws {
+    store.probe.handOver()
+    others.append(store)
+    try takeTurn()
+  }
+
+  private mutating func takeTurn() throws {
+    if others.isEmpty || others.count < 3 && generator.oneIn(3) {
+      note("another process")
+      store = try machine.open(change)
+    } else {
+      let number = Int.random(in: 0..<others.count, using: &generator)
+      note("turn \(number)")
+      store = others.remove(at: number)
+      try store.probe.takeTurn()
+    }
+  }
+
+  /// With the disk they are on.
+  private mutating func endOthers() {
+    for other in others { other.probe.kill() }
+    others = []
+  }
+
+  /// Erases, and has another process get the files amid that, so that it begins anew once they are back.
+  ///
+  /// - Returns: Whether it was broken off.
+  mutating func eraseBesideAHandOver() throws -> Bool {
+    // Another one has to be there.
+    let eraser = store
+    store.probe.handOver()
+    let other = try others.popLast() ?? machine.open(change)
+    try other.probe.takeTurn()
+    other.probe.handOver()
+    try eraser.probe.takeTurn()
+    note("erase beside a hand-over")
+    let isErased = SharedFlag()
+    let thread = Guarded<WorkerThread?>(nil)
+    let failure = Guarded<(any Error)?>(nil)
+    let place = Int.random(in: 0..<5, using: &generator)
+    let (key, text) = (anyKey(), value())
+    var calls = 0
+    var begun = 0
+    try eraser.eraseNow { share in
+      if share == 0 { begun += 1 }
+      defer { calls += 1 }
+      guard calls == place else { return true }
+      do {
+        let started = try WorkerThread(name: "hands over") {
+          eraser.probe.handOver()
+          do {
+            try other.probe.takeTurn()
+            // Later, nothing may die.
+            if !isErased.isRaised {
+              try other.put(text, forKey: key)
+              try other.put(text, forKey: key)
+            }
+          } catch { failure.withLock { $0 = error } }
+          other.probe.handOver()
+        }
+        thread.withLock { $0 = started }
+      } catch { failure.withLock { $0 = error } }
+      while !eraser.isSuspended, failure.withLock({ $0 == nil }) { Platform.yieldThread() }
+      return true
+    }
+    isErased.raise()
+    // It may still wait for its turn.
+    if let thread = thread.withLock({ $0.take() }) {
+      eraser.probe.handOver()
+      thread.join()
+      try eraser.probe.takeTurn()
+    }
+    others.append(other)
+    if let error = failure.withLock({ $0 }) { throw error }
+    // Where there was nothing left to do, it has not begun anew, and what the other one made dead came later.
+    if begun < 2 { try eraser.eraseNow() }
+    return begun > 1
+  }
+
+  // MARK: Writes
 
   private mutating func put() throws {
     let space = try space()
@@ -182,6 +280,7 @@ struct MarkedHistory {
   mutating func `continue`(on disk: SimulatedDisk) throws {
     machine.disk = disk
     machine.calls = nil
+    endOthers()
     note("power failure amid the erasure")
     try reopen()
   }
@@ -192,8 +291,12 @@ struct MarkedHistory {
   }
 
   /// Lets the background do what is due.
-  mutating func settle() {
-    for _ in 0..<200 where store.probe.mergeStep() {}
+  ///
+  /// - Parameter isDisturbed: Whether other processes get the files amid that.
+  mutating func settle(isDisturbed: Bool = false) throws {
+    for _ in 0..<200 where store.probe.mergeStep() {
+      if isDisturbed, generator.oneIn(3) { try handOver() }
+    }
   }
 
   mutating func close() throws {
