@@ -40,6 +40,19 @@ extension Machine {
   }
 }
 
+extension Machine {
+  /// Opens the store to be read, as another process would; nothing may be damaged.
+  func openReader() throws -> LogStore {
+    let log = EventLog()
+    let reader = try open {
+      $0.readOnly = true
+      $0.onEvent = { log.record($0) }
+    }
+    expect(log.damage.isEmpty, "the reader finds damage: \(log.damage)")
+    return reader
+  }
+}
+
 extension LogStore {
   /// Ends the store, and checks that it opens again with what the registers may hold.
   func closeAndReopen(_ machine: Machine, _ registers: [Register], _ change: (inout Options) -> Void = { _ in }) throws
