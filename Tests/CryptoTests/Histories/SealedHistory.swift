@@ -308,7 +308,10 @@ final class SealedHistory: @unchecked Sendable {
       default: try verify(other)
       }
       let after = try contents(other)
-      guard after == before else { throw wrong("what was there after \(moment) has changed by going on") }
+      // A cache may have evicted something to go on.
+      let isSame =
+        bench.options.capacity == nil ? after == before : after.allSatisfy { before[$0.key] == $0.value }
+      guard isSame else { throw wrong("what was there after \(moment) has changed by going on") }
       try search(bench, "going on after \(moment)")
     }
     try other.store.close()
