@@ -161,7 +161,7 @@ extension Keyspace {
 
     /// Makes every write that returned before the call durable; see ``LogStore/sync()``.
     public nonisolated(nonsending) func sync() async throws(StoreError) {
-      try await core.engine.waitDurableAsync(core.engine.commits.lastToSync)
+      try await core.engine.waitDurableAsync(core.engine.lastToSync)
     }
 
     /// Waits until the write with that sequence number is durable; see ``LogStore/waitDurable(_:)``.

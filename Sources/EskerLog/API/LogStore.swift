@@ -259,7 +259,7 @@ public final class LogStore: ByteStore {
     try engine.snapshot()
   }
 
-  /// Makes every write that returned before the call durable.
+  /// Makes every write durable that returned before the call, or was read.
   ///
   /// - Throws: ``StoreError/syncFailed(errno:)``; from then on, the store rejects writes until it is reopened.
   public func sync() throws(StoreError) {

@@ -47,7 +47,7 @@ extension Engine {
       try env.checkWritable()
       // The names of keyspaces are free once their removal is durable: until then, a crash may bring them back.
       let listed = catalog.manifest.keyspaces.filter { keydir.keyspaces.isRemoved($0.id) }.map(\.name)
-      if !listed.isEmpty, !Set(listed).isDisjoint(with: names) { try commits.waitDurable(publishedSequence) }
+      if !listed.isEmpty, !Set(listed).isDisjoint(with: names) { try commits.waitDurable(writer.lastVisible) }
       // Listed in the manifest first: a record must never be on disk without the name and the forms of its keyspace.
       let manifest = try catalog.addKeyspaces(named: names, recording: forms)
       guard keydir.keyspaces.add(manifest) else { throw .closed }

@@ -255,14 +255,13 @@ extension Engine {
   func waitDurable(_ sequence: UInt64) throws(StoreError) {
     defer { env.deliverEvents() }
     try env.checkSyncable()
-    // Clamped: a sequence number that was never assigned would be waited for in vain.
-    let sequence = min(sequence, commits.publishedSequence)
+    let sequence = assigned(sequence)
     try inTurn { () throws(StoreError) in try commits.waitDurable(sequence) }
   }
 
   nonisolated(nonsending) func waitDurableAsync(_ sequence: UInt64) async throws(StoreError) {
     try env.checkSyncable()
-    let sequence = min(sequence, commits.publishedSequence)
+    let sequence = assigned(sequence)
     while true {
       do throws(StoreError) { return try await committer.waitDurable(sequence) } catch {
         guard case .suspended = error else { throw error }
@@ -271,8 +270,16 @@ extension Engine {
     }
   }
 
+  /// A number that was assigned: one that never was would be waited for in vain. One that is not published yet may have been read.
+  private func assigned(_ sequence: UInt64) -> UInt64 {
+    sequence <= commits.publishedSequence ? sequence : min(sequence, writer.lastVisible)
+  }
+
+  /// The last write that a sync makes durable: of all that anybody may have seen.
+  var lastToSync: UInt64 { writer.withLock { _ in commits.lastToSync } }
+
   func sync() throws(StoreError) {
-    try waitDurable(commits.lastToSync)
+    try waitDurable(lastToSync)
     if !env.isThreaded { env.workers.runPending() }
   }
 

@@ -53,7 +53,8 @@ struct MergeRun: ~Copyable {
       throw error
     }
     do throws(StoreError) {
-      try commits.waitDurable(merger.commits.publishedSequence, onlyThrough: true)
+      // Also what was not published yet when the records that it replaces were found dead: a power failure would have neither.
+      try commits.waitDurable(merger.writer.lastVisible, onlyThrough: true)
     } catch {
       for segment in outputs { merger.catalog.uninstall(segment) }
       survey.writer.discard()

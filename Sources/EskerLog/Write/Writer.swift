@@ -67,6 +67,9 @@ final class Writer: @unchecked Sendable {
     return try unsafe body(&state.pointee)
   }
 
+  /// The last write that anybody may have seen. The index has a write shortly before it is published: this waits for the one under way.
+  var lastVisible: UInt64 { withLock { _ in commits.publishedSequence } }
+
   /// Lets others take the lock between two holds of it in a row, of those that a long walk is made of: it is not fair, and without a pause
   /// writers would hardly ever get it.
   func letOthersIn() { env.workers.maintainer.yield() }

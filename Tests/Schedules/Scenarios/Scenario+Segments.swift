@@ -32,6 +32,25 @@ extension Scenario {
       )
       try machine.afterKill().openIntact(registers)
     },
+    Scenario("merge-power", "a merge removes what is being replaced, and power is lost behind it") {
+      let machine = Machine.told()
+      let store = try machine.open()
+      let losses = PowerLosses()
+      let registers = ["a", "b"].map { Register($0) }
+      for _ in 0..<2 { for register in registers { try register.put(store) } }
+      try store.sync()
+      let floors = registers.map(\.floor)
+      try store.probe.endTail()
+      together(
+        Part("writer") { for register in registers { try register.put(store) } },
+        Part("merger") {
+          try store.merge()
+          try losses.note(machine, registers, from: floors)
+        }
+      )
+      try losses.check()
+      try machine.afterKill().openIntact(registers)
+    },
     Scenario("checkpoint", "a checkpoint is cut beside puts that take the room of dead records") {
       var told = Machine.told()
       told.leavesCheckpoints = true

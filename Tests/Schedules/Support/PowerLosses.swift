@@ -19,9 +19,9 @@ final class PowerLosses: Sendable {
     losses.withLock { $0.append(loss) }
   }
 
-  /// Syncs; all that had returned before is to be there.
+  /// Syncs; all that was written or read before is to be there.
   func noteSync(_ machine: Machine, _ store: LogStore, _ registers: [Register]) throws {
-    let floors = registers.map(\.returned)
+    let floors = registers.map(\.floor)
     Schedule.note("syncs")
     try store.sync()
     try note(machine, registers, from: floors)

@@ -80,9 +80,6 @@ final class Register: Sendable {
     check(try read(), from: floor)
   }
 
-  /// The last version whose write has returned. A read may find a later one before.
-  var returned: Int { state.withLock { $0.ended } }
-
   /// The oldest version that a read may find that begins now.
   var floor: Int { state.withLock { max($0.ended, $0.found) } }
 
