@@ -91,8 +91,10 @@ import Testing
   @Test func bytesAreLimitedToo() throws {
     let store = try Machine().open()
     let cache = try store.keyspace("cache", capacity: .bytes(64 << 10))
+    var added = 0
     for round in 0..<3 {
       for number in 0..<300 {
+        if try !cache.contains(Self.key(100 + number)) { added += 1 }
         try cache.put([UInt8](repeating: UInt8(round), count: number * 7 % 2000), forKey: Self.key(100 + number))
         #expect(store.statistics.keyspaces["cache"]!.liveBytes <= 64 << 10)
       }
@@ -100,6 +102,7 @@ import Testing
       #expect(store.statistics.keyspaces["cache"]!.liveBytes > 56 << 10)
     }
     let evicted = try #require(store.statistics.keyspaces["cache"])
+    #expect(evicted.evicted == (try added - cache.count()))
     #expect(evicted.evicted > 700 && store.statistics.merged.recordsEvicted == evicted.evicted)
     #expect(store.statistics.merged.bytesEvicted == evicted.evictedBytes && evicted.evictedBytes > 700 * 48)
   }
