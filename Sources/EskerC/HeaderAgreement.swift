@@ -21,6 +21,8 @@ private func agreeWithHeader() {
   unsafe agree(getMany, esker_get_many)
   unsafe agree(contains, esker_contains)
   unsafe agree(getInfo, esker_get_info)
+  unsafe agree(view, esker_view)
+  unsafe agree(viewRange, esker_view_range)
   unsafe agree(put, esker_put)
   unsafe agree(putIfAbsent, esker_put_if_absent)
   unsafe agree(putIfVersion, esker_put_if_version)

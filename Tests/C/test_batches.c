@@ -49,6 +49,28 @@ void test_batches(void) {
   OK(esker_remove(two, BYTES("absent"), NULL));
   OK(esker_batch_commit(batch, NULL));
   CHECK(has_value(one, "d", "1"));
+  // As often as one likes, with more and with less, and with nothing of what was in it before.
+  for (int round = 0; round < 5; round++) {
+    static char large[300000];
+    char number[16];
+    memset(large, 'a' + round, sizeof large);
+    int count = round % 2 == 0 ? 20 : 3;
+    for (int index = 0; index < count; index++) {
+      size_t length = (size_t)snprintf(number, sizeof number, "%d-%d", round, index);
+      OK(esker_batch_put(batch, index % 2 == 0 ? one : two, number, length, large, sizeof large, NULL));
+    }
+    uint64_t before = 0, after = 0;
+    OK(esker_count(one, &before));
+    OK(esker_batch_commit(batch, NULL));
+    OK(esker_count(one, &after));
+    CHECK(after == before + (uint64_t)(count + 1) / 2);
+    size_t length = (size_t)snprintf(number, sizeof number, "%d-%d", round, count - 1);
+    void *found = NULL;
+    size_t found_length = 0;
+    OK(esker_get((count - 1) % 2 == 0 ? one : two, number, length, &found, &found_length));
+    CHECK(found_length == sizeof large && memcmp(found, large, sizeof large) == 0);
+    esker_free(found);
+  }
   OK(esker_batch_put(batch, one, BYTES("dropped"), BYTES("1"), NULL));
   OK(esker_batch_free(batch));
   EXPECT(ESKER_NOT_FOUND, esker_contains(one, BYTES("dropped")));

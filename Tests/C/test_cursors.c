@@ -154,6 +154,50 @@ static void test_large_values(esker_store *store) {
   OK(esker_keyspace_close(keyspace));
 }
 
+/// The numbers that a viewer was shown; it stops after `most`.
+typedef struct numbers {
+  int first, last, count, most;
+  bool has_values;
+} numbers;
+
+static int note_number(void *context, const esker_entry *entry) {
+  numbers *result = context;
+  char text[16] = "", value[16];
+  CHECK(entry->key_length < sizeof text && entry->version > 0);
+  memcpy(text, entry->key, entry->key_length < sizeof text ? entry->key_length : 0);
+  result->last = atoi(text + 1);
+  if (result->count++ == 0) result->first = result->last;
+  size_t length = (size_t)snprintf(value, sizeof value, "v%d", result->last);
+  CHECK(entry->value_length == length);
+  result->has_values = entry->value != NULL;
+  if (entry->value != NULL) CHECK(memcmp(entry->value, value, length) == 0);
+  return result->count == result->most;
+}
+
+static void test_views(esker_keyspace *keyspace) {
+  numbers all = {0};
+  EXPECT(ESKER_END, esker_view_range(keyspace, NULL, note_number, &all));
+  CHECK(all.count == 1000 && all.first == 0 && all.last == 999 && all.has_values);
+  esker_range range = ESKER_RANGE_INIT;
+  range.from = (esker_slice){"n00100", 6};
+  range.to = (esker_slice){"n00200", 6};
+  range.reverse = 1;
+  range.keys_only = 1;
+  numbers some = {0};
+  EXPECT(ESKER_END, esker_view_range(keyspace, &range, note_number, &some));
+  CHECK(some.count == 100 && some.first == 199 && some.last == 100 && !some.has_values);
+  range.limit = 10;
+  some = (numbers){0};
+  EXPECT(ESKER_END, esker_view_range(keyspace, &range, note_number, &some));
+  CHECK(some.count == 10 && some.last == 190);
+  some = (numbers){.most = 3};
+  OK(esker_view_range(keyspace, &range, note_number, &some));
+  CHECK(some.count == 3 && some.last == 197);
+  EXPECT(ESKER_ERROR_INVALID_ARGUMENT, esker_view_range(keyspace, &range, NULL, NULL));
+  range.reserved[0] = 1;
+  EXPECT(ESKER_ERROR_INVALID_ARGUMENT, esker_view_range(keyspace, &range, note_number, &some));
+}
+
 void test_cursors(void) {
   esker_store *store = NULL;
   esker_keyspace *keyspace = NULL;
@@ -162,6 +206,7 @@ void test_cursors(void) {
   fill_numbers(keyspace, 1000);
   CHECK(read_numbers(keyspace, NULL, NULL, 0, &first) == 1000);
   test_ranges(keyspace);
+  test_views(keyspace);
   test_large_values(store);
 
   // Without a range, a cursor shows the instant at which it was opened.

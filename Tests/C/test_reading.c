@@ -101,6 +101,64 @@ static void test_info(esker_keyspace *keyspace) {
   CHECK(info.version == 0);
 }
 
+/// What a viewer was shown.
+typedef struct shown {
+  int count;
+  esker_entry last;
+  char beginning[8];
+  char end;
+  esker_keyspace *keyspace;
+} shown;
+
+static int look(void *context, const esker_entry *entry) {
+  shown *result = context;
+  result->count++;
+  result->last = *entry;
+  const char *value = entry->value;
+  memset(result->beginning, 0, sizeof result->beginning);
+  memcpy(result->beginning, value, entry->value_length < sizeof result->beginning ? entry->value_length : sizeof result->beginning);
+  result->end = entry->value_length > 0 ? value[entry->value_length - 1] : 0;
+  // What is shown stays as it is, whatever is written.
+  if (result->keyspace != NULL) {
+    OK(esker_put(result->keyspace, entry->key, entry->key_length, BYTES("other"), NULL, NULL));
+    CHECK(entry->value_length == 0 || value[entry->value_length - 1] == result->end);
+  }
+  return 1;
+}
+
+static void test_view(esker_keyspace *keyspace) {
+  shown result = {0};
+  uint64_t version = 0;
+  EXPECT(ESKER_NOT_FOUND, esker_view(keyspace, BYTES("none"), look, &result));
+  CHECK(result.count == 0);
+  OK(esker_put(keyspace, BYTES("viewed"), BYTES("short"), NULL, &version));
+  OK(esker_view(keyspace, BYTES("viewed"), look, &result));
+  CHECK(result.count == 1 && strcmp(result.beginning, "short") == 0);
+  CHECK(result.last.size == sizeof(esker_entry) && result.last.value_length == 5 && result.last.version == version);
+  CHECK(result.last.key_length == 6 && result.last.expires_at_ms == ESKER_NEVER);
+
+  size_t lengths[] = {512, 513, 100000, 3 << 20};
+  for (size_t index = 0; index < sizeof lengths / sizeof lengths[0]; index++) {
+    size_t length = lengths[index];
+    char *written = malloc(length);
+    memset(written, 'a', length);
+    written[length - 1] = (char)('0' + index);
+    OK(esker_put(keyspace, BYTES("viewed"), written, length, NULL, NULL));
+    free(written);
+    result.keyspace = index % 2 == 0 ? keyspace : NULL;
+    OK(esker_view(keyspace, BYTES("viewed"), look, &result));
+    CHECK(result.last.value_length == length && result.beginning[7] == 'a' && result.end == (char)('0' + index));
+    if (result.keyspace != NULL) CHECK(has_value(keyspace, "viewed", "other"));
+  }
+
+  // Nothing, under nothing.
+  result = (shown){0};
+  OK(esker_put(keyspace, NULL, 0, NULL, 0, NULL, NULL));
+  OK(esker_view(keyspace, NULL, 0, look, &result));
+  CHECK(result.count == 1 && result.last.key != NULL && result.last.value != NULL && result.last.value_length == 0);
+  EXPECT(ESKER_ERROR_INVALID_ARGUMENT, esker_view(keyspace, BYTES("viewed"), NULL, NULL));
+}
+
 void test_reading(void) {
   esker_store *store = NULL;
   esker_keyspace *keyspace = NULL;
@@ -109,6 +167,7 @@ void test_reading(void) {
   test_large(keyspace);
   test_many(keyspace);
   test_info(keyspace);
+  test_view(keyspace);
   OK(esker_keyspace_close(keyspace));
   OK(esker_close(store));
 }

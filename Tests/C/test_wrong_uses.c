@@ -1,6 +1,8 @@
 // What a caller must not do: each is an error, and nothing else happens.
 #include "check.h"
 
+static int view_nothing(void *context, const esker_entry *entry) { return context != NULL && entry != NULL; }
+
 static void test_null_handles(void) {
   void *value = NULL;
   size_t length = 0;
@@ -29,6 +31,8 @@ static void test_null_handles(void) {
   BAD(esker_get_many(NULL, NULL, 0, NULL, &value));
   BAD(esker_contains(NULL, BYTES("k")));
   BAD(esker_get_info(NULL, BYTES("k"), &info));
+  BAD(esker_view(NULL, BYTES("k"), view_nothing, NULL));
+  BAD(esker_view_range(NULL, NULL, view_nothing, NULL));
   BAD(esker_put(NULL, BYTES("k"), BYTES("v"), NULL, NULL));
   BAD(esker_put_if_absent(NULL, BYTES("k"), BYTES("v"), NULL, NULL));
   BAD(esker_put_if_version(NULL, BYTES("k"), 1, BYTES("v"), NULL, NULL));

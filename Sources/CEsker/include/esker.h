@@ -326,6 +326,34 @@ typedef struct esker_info {
 /* Length, version and expiry of a key's value. ESKER_NOT_FOUND without one. */
 esker_status esker_get_info(esker_keyspace *keyspace, const void *key, size_t key_length, esker_info *info);
 
+/* An entry at a cursor, or as it is shown to a viewer. */
+typedef struct esker_entry {
+  size_t size;           /* sizeof(esker_entry): the library fills in no more */
+  const void *key;       /* valid until the next call with the cursor, or until the viewer returns; not NULL */
+  size_t key_length;     /* in bytes */
+  const void *value;     /* the same; NULL if only keys are wanted */
+  size_t value_length;   /* in bytes, also where value is NULL */
+  uint64_t version;      /* the number of the write that stored the value */
+  int64_t expires_at_ms; /* in milliseconds since 1970; ESKER_NEVER */
+} esker_entry;
+
+#define ESKER_ENTRY_INIT {sizeof(esker_entry), NULL, 0, NULL, 0, 0, 0}
+
+/*
+ * What a function of the program's is called with: an entry in place, and the pointer that was passed along. It returns
+ * 0 to be shown the next one, and anything else to stop. It must return: no longjmp(), no exception. It may use the
+ * store, and must not close it.
+ */
+typedef int (*esker_viewer)(void *context, const esker_entry *entry);
+
+/*
+ * Shows a key's value in place, which is how a large one is read without a copy: calls viewer once. It is copied after
+ * all if it is short, compressed, or less than 64 KiB and in the file that is being written. ESKER_NOT_FOUND without a
+ * value; viewer is not called then. What viewer returns does not matter.
+ */
+esker_status esker_view(esker_keyspace *keyspace, const void *key, size_t key_length, esker_viewer viewer,
+                        void *context);
+
 /* ---- Writing ---- */
 
 /* How a write is done. Everything that is 0 has its default. */
@@ -416,8 +444,9 @@ esker_status esker_batch_require(esker_batch *batch, esker_keyspace *keyspace, c
                                  uint64_t version);
 
 /*
- * Writes a batch, which is then empty and may be filled again. ESKER_CONFLICT if a condition does not hold.
- * Unless it returns ESKER_OK, the batch keeps what is in it. Of the options, only the durability counts.
+ * Writes a batch, which is then empty and may be filled again, in the memory that it has. ESKER_CONFLICT if a
+ * condition does not hold. Unless it returns ESKER_OK, the batch keeps what is in it. Of the options, only the
+ * durability counts.
  */
 esker_status esker_batch_commit(esker_batch *batch, const esker_write_options *options);
 
@@ -474,19 +503,6 @@ typedef struct esker_range {
 esker_status esker_cursor_open(esker_keyspace *keyspace, esker_snapshot *snapshot, const esker_range *range,
                                esker_cursor **cursor);
 
-/* An entry at a cursor. */
-typedef struct esker_entry {
-  size_t size;           /* sizeof(esker_entry): the library fills in no more */
-  const void *key;       /* valid until the next call with the cursor; not NULL */
-  size_t key_length;     /* in bytes */
-  const void *value;     /* the same; NULL if the cursor returns keys only */
-  size_t value_length;   /* in bytes, also where value is NULL */
-  uint64_t version;      /* the number of the write that stored the value */
-  int64_t expires_at_ms; /* in milliseconds since 1970; ESKER_NEVER */
-} esker_entry;
-
-#define ESKER_ENTRY_INIT {sizeof(esker_entry), NULL, 0, NULL, 0, 0, 0}
-
 /*
  * Goes on to the next entry and describes it. ESKER_END behind the last one. ESKER_ERROR_DAMAGED for an entry
  * that cannot be read: with a snapshot or without a range, the next call goes on behind it; otherwise it fails
@@ -496,6 +512,14 @@ esker_status esker_cursor_next(esker_cursor *cursor, esker_entry *entry);
 
 /* Closes a cursor, and with it what it has returned. */
 esker_status esker_cursor_close(esker_cursor *cursor);
+
+/*
+ * Shows the entries of a range in place, in the order of their keys, until viewer returns anything but 0: the
+ * fastest way to read many. It shows what a cursor with that range and without a snapshot would; range may be NULL
+ * for all entries. viewer should be brief, because the store frees no memory as long as it runs. ESKER_OK if viewer
+ * has stopped it, ESKER_END once all entries were shown.
+ */
+esker_status esker_view_range(esker_keyspace *keyspace, const esker_range *range, esker_viewer viewer, void *context);
 
 #ifdef __cplusplus
 }

@@ -21,7 +21,7 @@ package func createBatch(
 private func adding(
   to batch: OpaquePointer?,
   _ keyspace: OpaquePointer?,
-  _ body: (inout BatchObject.Contents, Keyspace) throws -> Void
+  _ body: (inout WriteBatch, Keyspace) throws -> Void
 ) -> esker_status {
   unsafe calling(batch, BatchObject.self) { batch in
     unsafe calling(keyspace, KeyspaceObject.self) { object in
@@ -47,7 +47,7 @@ package func putInBatch(
   unsafe adding(to: batch, keyspace) { contents, keyspace in
     let key = try unsafe EskerC.key(key, keyLength)
     let value = try unsafe EskerC.value(value, valueLength)
-    try unsafe contents.put(value, key, keyspace, WriteSettings(options).expiry)
+    try unsafe contents.put(value, forKey: key, in: keyspace, expiry: WriteSettings(options).expiry)
   }
 }
 
@@ -60,7 +60,7 @@ package func removeInBatch(
   _ keyLength: Int
 ) -> esker_status {
   unsafe adding(to: batch, keyspace) { contents, keyspace in
-    try unsafe contents.remove(EskerC.key(key, keyLength), keyspace)
+    try unsafe contents.remove(EskerC.key(key, keyLength), in: keyspace)
   }
 }
 
@@ -75,7 +75,7 @@ package func requireInBatch(
 ) -> esker_status {
   unsafe adding(to: batch, keyspace) { contents, keyspace in
     let required = version == 0 ? nil : SequenceNumber(rawValue: version)
-    try unsafe contents.require(EskerC.key(key, keyLength), required, keyspace)
+    try unsafe contents.require(EskerC.key(key, keyLength), version: required, in: keyspace)
   }
 }
 
@@ -87,7 +87,10 @@ package func commitBatch(
 ) -> esker_status {
   unsafe calling(batch, BatchObject.self) { batch in
     let settings = try unsafe WriteSettings(options)
-    try batch.contents.use { contents in try contents.commit(to: batch.store, settings.durability) }
+    try batch.contents.use { contents in
+      try batch.store.commit(contents, durability: settings.durability)
+      contents.removeAll()
+    }
     return ESKER_OK
   }
 }

@@ -122,7 +122,7 @@ extension Engine {
   }
 
   /// Logs a batch, and gives it its durability.
-  func commit(_ batch: consuming WriteBatch, durability: Durability?) throws(StoreError) {
+  func commit(_ batch: borrowing WriteBatch, durability: Durability?) throws(StoreError) {
     defer { env.deliverEvents() }
     let sequence = try commit(batch)
     try settle(sequence, durability)

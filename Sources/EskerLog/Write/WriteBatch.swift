@@ -1,7 +1,8 @@
 internal import EskerFormat
 internal import EskerPlatform
 
-/// Writes that take effect atomically. Exists only in the body of `write`. Thread safety: one thread at a time.
+/// Writes that take effect atomically. Exists only in the body of `write`; the interface for C keeps one between calls. Thread safety: one
+/// thread at a time.
 public struct WriteBatch: ~Copyable {
   /// One operation; its key, then its value, are in `bytes` from `start` on. Without references: counting them takes longer than the rest.
   struct Operation {
@@ -56,6 +57,14 @@ public struct WriteBatch: ~Copyable {
   var keys: [(keyspace: KeyspaceCore, place: Range<Int>)] {
     operations.map { (keyspaces[$0.keyspace], $0.start..<$0.start + $0.keyLength) }
       + conditions.map { ($0.keyspace, $0.start..<$0.start + $0.keyLength) }
+  }
+
+  /// Forgets everything, and keeps the memory for as much again.
+  package mutating func removeAll() {
+    keyspaces.removeAll(keepingCapacity: true)
+    operations.removeAll(keepingCapacity: true)
+    conditions.removeAll(keepingCapacity: true)
+    bytes.removeAll(keepingCapacity: true)
   }
 
   /// The number of operations so far.
