@@ -4,16 +4,15 @@ import dataclasses
 import os
 import re
 import shutil
-import subprocess
+
+from building import SuiteError, output
+
+from .engines import PATHS
 
 # In the order that YCSB recommends: those that leave the number of records as it is, then D; E on a store that is loaded anew, as D has
 # inserted what E would insert.
 ON_ONE_STORE = ["a", "b", "c", "f", "d"]
 WORKLOADS = ["load", *ON_ONE_STORE, "e"]
-
-
-class SuiteError(Exception):
-    pass
 
 
 @dataclasses.dataclass(frozen=True)
@@ -73,11 +72,11 @@ class Runner:
             f"operationcount={self.scans if workload == 'e' else self.operations}",
             f"threadcount={self.threads}",
             "status.interval=86400",
-            f"{engine.binding.path}={path}",
+            f"{PATHS[engine.library.name]}={path}",
             *engine.properties,
         ]
-        files = [f"workloads/workload{workload}", f"{engine.binding.name}/{engine.binding.name}.properties"]
-        command = [self.program, phase, "-s", "-db", engine.binding.name]
+        files = [f"workloads/workload{workload}", f"{engine.library.name}/{engine.library.name}.properties"]
+        command = [self.program, phase, "-s", "-db", engine.library.name]
         for file in files:
             command += ["-P", os.path.join(suite, file)]
         for each in properties:
@@ -87,11 +86,7 @@ class Runner:
     def step(self, engine, phase, workload, path):
         # What the step before has left to be written is not this one's.
         os.sync()
-        command = self.command(engine, phase, workload, path)
-        result = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
-        if result.returncode != 0 or "Caught exception" in result.stderr:
-            raise SuiteError(f"{' '.join(command)}\nended with status {result.returncode}: {result.stderr.strip()}")
-        rate, latencies = parse(result.stdout)
+        rate, latencies = parse(output(self.command(engine, phase, workload, path)))
         return Figure(rate, latencies, disk_use(path))
 
     def round(self, engine, workloads):
