@@ -25,7 +25,7 @@ SHARED = ["main.c", "args.c", "histogram.c", "random.c"]
 def add_arguments(parser, positive):
     parser.add_argument("--records", type=positive, default=300_000, help="of 100 bytes; 300000")
     parser.add_argument("--large", type=positive, default=3_000, help="records of 100,000 bytes; 3000")
-    parser.add_argument("--synced", type=positive, default=1000, help="writes of 100 bytes that are synced, of 100,000 bytes a third; 1000, as in the suite")
+    parser.add_argument("--synced", type=positive, default=300, help="writes of 100 bytes that are synced, of 100,000 bytes a third; 300")
     parser.add_argument("--reads", type=positive, default=100_000, help="random reads of 100,000 bytes; 100000")
 
 
