@@ -203,6 +203,7 @@ let package = Package(
       description: "EskerRedis: clusters of Redis and Valkey, and single servers, as remote stores"
     ),
     .trait(name: "Macros", description: "EskerMacros: structs to and from CBOR without Codable's calls"),
+    .trait(name: "BundledLZ4", description: "The package's own LZ4 on Linux, too, instead of the system's liblz4"),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
@@ -216,19 +217,19 @@ let package = Package(
     .package(url: "https://github.com/swiftlang/swift-syntax", "600.0.0"..<"604.0.0"),
   ],
   targets: [
-    // The system's LZ4. Nobody looks for it, or for pkg-config, on a platform where no target depends on it.
-    .systemLibrary(name: "CLZ4", pkgConfig: "liblz4", providers: [.apt(["liblz4-dev"])]),
-    // The calls into LZ4: the system's, but on Apple's platforms the package's own copy. That is included by the one file that is
-    // compiled, which renames what the linker sees of it. The library is also named here for those who have no pkg-config.
+    // The calls into LZ4: the system's on Linux, elsewhere and with the trait the package's own copy. That is included by the one file
+    // that is compiled, which renames what the linker sees of it.
     .target(
       name: "CEskerLZ4",
-      dependencies: [.target(name: "CLZ4", condition: .when(platforms: [.linux]))],
       exclude: ["README.md", "lz4"],
-      linkerSettings: [.linkedLibrary("lz4", .when(platforms: [.linux]))]
+      cSettings: [.define("ESKER_LZ4_BUNDLED", .when(traits: ["BundledLZ4"]))]
     ),
+    // What links the system's liblz4, where it is imported: no setting can depend on a trait that is off. Whoever has no liblz4 shall
+    // not be asked for it, so pkg-config is not.
+    .systemLibrary(name: "CLZ4"),
     .target(name: "CEskerShims"),
     .target(name: "EskerPlatform", dependencies: ["CEskerShims"], swiftSettings: shipped),
-    .target(name: "EskerFormat", dependencies: ["CEskerLZ4", "CEskerShims"], swiftSettings: shipped),
+    .target(name: "EskerFormat", dependencies: ["CEskerLZ4", "CLZ4", "CEskerShims"], swiftSettings: shipped),
     .target(name: "EskerIndex", dependencies: ["EskerPlatform", "CEskerShims"], swiftSettings: shipped),
     .target(name: "EskerMemory", dependencies: ["EskerPlatform"], swiftSettings: shipped),
     .target(

@@ -1,5 +1,7 @@
-// The only file that includes LZ4: the copy in this package on Apple's platforms, elsewhere the system's. A header that Swift imports
-// must not, or each of its jobs would report that liblz4 is missing, with dozens of lines.
+// The only file that includes LZ4: the system's on Linux with glibc, elsewhere and with the trait BundledLZ4 the copy in this package. A
+// header that Swift imports must not, or each of its jobs would report that liblz4 is missing, with dozens of lines.
+
+#include <stdint.h>
 
 // Tests compile the copy on all platforms, under names of their own.
 #ifdef ESKER_LZ4
@@ -7,13 +9,15 @@
 #else
 #include "esker_lz4.h"
 #define ESKER_LZ4(name) esker_lz4_##name
-#ifdef __APPLE__
-#define ESKER_LZ4_BUNDLED
 #endif
+
+// Any header of the C library says whether it is glibc. LZ4Library.swift has the linker take liblz4 by the same condition.
+#if !defined(__GLIBC__) && !defined(ESKER_LZ4_BUNDLED)
+#define ESKER_LZ4_BUNDLED
 #endif
 
 #if !defined(ESKER_LZ4_BUNDLED) && !__has_include(<lz4.h>)
-#error liblz4 is missing: apt-get install liblz4-dev
+#error liblz4 is missing: apt-get install liblz4-dev, or ask for the trait BundledLZ4
 #else
 
 #ifdef ESKER_LZ4_BUNDLED

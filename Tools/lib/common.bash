@@ -50,14 +50,13 @@ install_packages() {
 # includes HEADER: whether C code can include it.
 includes() { printf '#include <%s>\n' "$1" | "$(type -P clang || type -P cc || echo false)" -E -x c - >/dev/null 2>&1; }
 
-# ensure_packages: what a build needs beside the Swift toolchain: liblz4 with its header, pkg-config to find it, and
-# zlib with its header for the tool. On macOS nothing: there the package compiles its own LZ4, and zlib is the system's.
+# ensure_packages: what a build needs beside the Swift toolchain: liblz4 with its header, and zlib with its header for the
+# tool. On macOS nothing: there the package compiles its own LZ4, and zlib is the system's.
 ensure_packages() {
   has swift || fail 'swift is not on the PATH; see https://www.swift.org/install'
   local -a missing=()
   if [[ $(uname) == Linux ]]; then
-    has pkg-config || missing+=(pkg-config)
-    if ! has pkg-config || ! pkg-config --exists liblz4; then missing+=(liblz4-dev); fi
+    includes lz4.h || missing+=(liblz4-dev)
     includes zlib.h || missing+=(zlib1g-dev)
   fi
   [[ ${#missing[@]} -gt 0 ]] || return 0
@@ -137,7 +136,7 @@ build_c_library() {
     return
   fi
   mkdir -p "$directory/installed" && swiftc -emit-library -static-stdlib -use-ld=lld -module-name EskerC \
-    "@$directory/EskerC.product/Objects.LinkFileList" $(pkg-config --libs liblz4) -o "$directory/installed/libEskerC.so" \
+    "@$directory/EskerC.product/Objects.LinkFileList" -llz4 -o "$directory/installed/libEskerC.so" \
     -Xlinker "-soname=libEskerC.so.$major" -Xlinker "--version-script=Tools/lib/c/esker.map" -Xlinker --gc-sections \
     -Xlinker --strip-debug >&2 && printf '%s/installed/libEskerC.so\n' "$directory"
 }

@@ -3,6 +3,10 @@
   internal import CBundledLZ4
 #else
   internal import CEskerLZ4
+  // Linked where esker_lz4.c includes the system's header: by the same two conditions.
+  #if canImport(Glibc) && !BundledLZ4
+    internal import CLZ4
+  #endif
 #endif
 
 /// The calls into LZ4, which is a library of the system or the copy in this package.
