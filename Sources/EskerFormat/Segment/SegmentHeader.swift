@@ -117,7 +117,7 @@ public struct SegmentHeader: Hashable, Sendable {
       return
     }
     let words = ReuseWords.offset..<ReuseWords.offset + ReuseWords.length
-    let constant = (0..<Self.length).map { words.contains($0) ? 0 : bytes.u8(at: $0) }
+    let constant = ContiguousArray((0..<Self.length).map { words.contains($0) ? 0 : bytes.u8(at: $0) })
     // Safety: the array is kept during the call, and a span knows its length.
     try unsafe self.init(checking: constant.span.bytes)
   }

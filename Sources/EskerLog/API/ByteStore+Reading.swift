@@ -143,6 +143,7 @@ extension ByteStore {
   ) throws(StoreError) {
     let core = core
     // A span lends its elements; an array would retain each of them.
+    let keys = ContiguousArray(keys)
     let lent = keys.span
     var start = 0
     if lent.isEmpty { try core.checkReadable() }

@@ -44,7 +44,7 @@ extension LogStore {
           throw error
         }
       }
-      guard let bytes, !bytes.isEmpty else { return nil }
+      guard let bytes = bytes.map({ ContiguousArray($0) }), !bytes.isEmpty else { return nil }
       do throws(FormatError) {
         // Safety: the span is used only during the call, and the array is kept.
         let image = try unsafe StatisticsImage(decoding: bytes.span.bytes)

@@ -134,7 +134,9 @@ extension Catalog {
   private func readHeader(_ file: any File, _ segmentPath: String) throws(StoreError) -> Result<
     SegmentHeader, FormatError
   > {
-    let bytes = try translating { () throws(PlatformError) in try file.bytes(in: 0..<SegmentHeader.length) }
+    let bytes = try translating { () throws(PlatformError) in
+      try ContiguousArray(file.bytes(in: 0..<SegmentHeader.length))
+    }
     // Safety: the array outlives the decoding, which checks its length.
     do throws(FormatError) { return unsafe .success(try SegmentHeader(decoding: bytes.span.bytes)) } catch {
       return .failure(error)

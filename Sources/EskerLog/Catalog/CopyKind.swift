@@ -32,7 +32,8 @@ extension CopyMark {
   /// Reads a mark; nil if the file cannot be read, or is incomplete after a crash.
   init?(_ file: any File) {
     // Safety: the array outlives the decoding, which checks its length.
-    guard let bytes = try? file.bytes(in: 0..<Self.length), let mark = try? CopyMark(decoding: unsafe bytes.span.bytes)
+    guard let bytes = try? ContiguousArray(file.bytes(in: 0..<Self.length)),
+      let mark = try? CopyMark(decoding: unsafe bytes.span.bytes)
     else { return nil }
     self = mark
   }

@@ -106,6 +106,7 @@ final class ManifestFiles: @unchecked Sendable {
   }
 
   private static func decode(_ bytes: [UInt8], forgetsHistory: Bool = false) -> Result<Manifest, FormatError> {
+    let bytes = ContiguousArray(bytes)
     // Safety: the array outlives the decoding, which checks its length.
     do throws(FormatError) {
       return .success(try Manifest(decoding: unsafe bytes.span.bytes, forgetsHistory: forgetsHistory))

@@ -43,7 +43,7 @@ struct StoreFiles {
   private func ownsManifest(_ name: String) -> Bool {
     guard let file = try? fileSystem.open("\(directory)/\(name)", .read) else { return false }
     defer { file.close() }
-    guard let bytes = try? file.allBytes() else { return false }
+    guard let bytes = try? ContiguousArray(file.allBytes()) else { return false }
     do throws(FormatError) {
       return try Manifest(decoding: unsafe bytes.span.bytes).storeID == storeID
     } catch {
@@ -53,9 +53,9 @@ struct StoreFiles {
   }
 
   /// Up to `count` bytes from the start of a file; nil if they cannot be read.
-  private func beginning(of name: String, _ count: Int) -> [UInt8]? {
+  private func beginning(of name: String, _ count: Int) -> ContiguousArray<UInt8>? {
     guard let file = try? fileSystem.open("\(directory)/\(name)", .read) else { return nil }
     defer { file.close() }
-    return try? file.bytes(in: 0..<count)
+    return try? ContiguousArray(file.bytes(in: 0..<count))
   }
 }

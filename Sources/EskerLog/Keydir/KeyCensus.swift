@@ -52,6 +52,7 @@ extension KeyCensus {
   fileprivate mutating func see(_ footer: SegmentFooter, _ bytes: [UInt8], _ layout: SegmentLayout) {
     var cursor = footer.entries(layout)
     var entries: [FooterEntry] = []
+    let bytes = ContiguousArray(bytes)
     // Safety: the span is used only during the call, and the array is kept.
     while (try? unsafe cursor.next(into: &entries, from: bytes.span.bytes)) != nil, !entries.isEmpty {
       for position in entries.indices { see(entries[position].keyHash, entries[position].kind) }

@@ -23,7 +23,7 @@ struct LoadedCheckpoint {
     let mapping: any Mapping
     let table: UnsafeMutableRawBufferPointer
 
-    init(_ mapping: any Mapping, table: [UInt8]) {
+    init(_ mapping: any Mapping, table: ContiguousArray<UInt8>) {
       self.mapping = mapping
       unsafe self.table = .allocate(byteCount: table.count, alignment: 8)
       unsafe self.table.copyBytes(from: table)
@@ -181,8 +181,8 @@ struct LoadedCheckpoint {
     }
   }
 
-  private static func read(_ file: any File, _ range: Range<Int>) throws(CheckpointProblem) -> [UInt8] {
-    do throws(PlatformError) { return try file.bytes(in: range) } catch { throw .platform(error) }
+  private static func read(_ file: any File, _ range: Range<Int>) throws(CheckpointProblem) -> ContiguousArray<UInt8> {
+    do throws(PlatformError) { return try ContiguousArray(file.bytes(in: range)) } catch { throw .platform(error) }
   }
 
   private static func verify(_ order: CheckpointOrder) throws(CheckpointProblem) {
@@ -203,7 +203,7 @@ struct LoadedCheckpoint {
     }
   }
 
-  private func verifyPages(_ table: [UInt8]) throws(CheckpointProblem) {
+  private func verifyPages(_ table: ContiguousArray<UInt8>) throws(CheckpointProblem) {
     for page in 0..<header.layout.mainPages + header.layout.overflowPages {
       // Safety: the table has four bytes for each page, as `init` has checked, and the mapping covers all pages.
       let expected = unsafe table.withUnsafeBytes {

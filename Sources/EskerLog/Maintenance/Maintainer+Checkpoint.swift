@@ -132,8 +132,8 @@ extension Maintainer {
     let orderStart = Int(index.overflowOffset + index.overflowLength)
     let orderEnd = try write(orders, to: file, at: orderStart, of: id, in: &meta)
     let metaBytes = meta.encoded()
-    // Safety: the arrays outlive the call, and a span knows its length.
-    let header = unsafe CheckpointHeader(
+    // Safety: the checksums read no more than there is of the arrays, which are kept.
+    let header = CheckpointHeader(
       storeID: env.storeID,
       checkpointID: id,
       sequence: cut.sequence,
@@ -145,8 +145,8 @@ extension Maintainer {
       level: UInt32(cut.level),
       splitPointer: UInt64(cut.splitPointer),
       metaLength: UInt64(metaBytes.count),
-      metaChecksum: CRC32C.checksum(of: metaBytes.span.bytes),
-      pageTableChecksum: CRC32C.checksum(of: tableBytes.span.bytes),
+      metaChecksum: unsafe metaBytes.withUnsafeBytes { unsafe CRC32C.checksum(of: $0) },
+      pageTableChecksum: unsafe tableBytes.withUnsafeBytes { unsafe CRC32C.checksum(of: $0) },
       storeTime: env.time.now,
       orderLength: UInt64(orderEnd - orderStart)
     )

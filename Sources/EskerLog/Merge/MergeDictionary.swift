@@ -28,7 +28,7 @@ extension Keydir {
         case .plain(let record, _): unsafe dictionary.add(record.value)
         case .packed(let entry, let view):
           guard let value = view.intactValue(of: entry) else { continue }
-          unsafe value.span.bytes.withUnsafeBytes { unsafe dictionary.add($0) }
+          unsafe value.withUnsafeBytes { unsafe dictionary.add($0) }
         }
       }
     }

@@ -200,8 +200,8 @@ struct MergeSurvey: ~Copyable {
     case .packed(let entry, let view):
       guard let value = view.intactValue(of: entry) else { throw unreadable(segment, entry.offset) }
       let key = entry.key
-      return try unsafe key.span.bytes.withUnsafeBytes { (key) throws(StoreError) in
-        try unsafe value.span.bytes.withUnsafeBytes { (value) throws(StoreError) in
+      return try unsafe key.withUnsafeBytesTyped { (key) throws(StoreError) in
+        try unsafe value.withUnsafeBytesTyped { (value) throws(StoreError) in
           try unsafe writer.append(header, key: key, value: value, bodyChecksum: nil, isWarm: isWarm)
         }
       }
@@ -239,7 +239,7 @@ struct MergeSurvey: ~Copyable {
         keyspace: record.keyspace,
         durableLag: 0
       )
-      _ = try unsafe key.span.bytes.withUnsafeBytes { (key) throws(StoreError) in
+      _ = try unsafe key.withUnsafeBytesTyped { (key) throws(StoreError) in
         try unsafe writer.append(
           header,
           key: key,

@@ -39,7 +39,7 @@ struct PreviousBackup {
     guard own == row, let file = try? fileSystem.open(name, .read) else { return nil }
     defer { file.close() }
     guard let size = try? file.status().size, size >= Int(clamping: row.fileLength),
-      let bytes = try? file.bytes(in: 0..<SegmentHeader.length)
+      let bytes = try? ContiguousArray(file.bytes(in: 0..<SegmentHeader.length))
     else { return nil }
     // Safety: the array outlives the decoding, which checks its length.
     let header = unsafe try? SegmentHeader(decoding: bytes.span.bytes)

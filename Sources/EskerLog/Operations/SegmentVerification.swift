@@ -59,8 +59,8 @@ struct SegmentVerification {
   }
 
   private mutating func readHeader() -> SegmentHeader? {
-    let bytes: [UInt8]
-    do throws(PlatformError) { bytes = try segment.bytes(in: 0..<SegmentHeader.length) } catch {
+    let bytes: ContiguousArray<UInt8>
+    do throws(PlatformError) { bytes = try ContiguousArray(segment.bytes(in: 0..<SegmentHeader.length)) } catch {
       // That is no damage of what is there.
       if error.isDenied {
         done.fail(error)
@@ -214,6 +214,7 @@ struct SegmentVerification {
   /// Finds records of a packed segment that were overwritten with zeros, which the walk takes for padding before a cell.
   private mutating func compare(_ footer: SegmentFooter, _ bytes: [UInt8]) {
     var cursor = footer.entries(segment.layout)
+    let bytes = ContiguousArray(bytes)
     while let entry = unsafe try? cursor.next(in: bytes.span.bytes), entry.offset < UInt64(reach) {
       let offset = Int(entry.offset)
       guard !places.contains(units: UInt32(offset >> 3)) else { continue }

@@ -232,6 +232,7 @@ struct LogScanner: ~Copyable {
     var cursor = footer.entries(segment.layout)
     var entries: [FooterEntry] = []
     var next: UInt64?
+    let bytes = ContiguousArray(bytes)
     repeat {
       do throws(FormatError) { unsafe try cursor.next(into: &entries, from: bytes.span.bytes) } catch {
         let reason = "the segment's footer contradicts itself; the records are read instead"

@@ -28,9 +28,10 @@ extension Segment {
       // A merge removed the file of a segment that is still in use: only its mapped records are left.
       if error.isGone || error.isOutOfDescriptors || error.isDenied { return nil }
     }
+    let lent = ContiguousArray(bytes)
     do throws(FormatError) {
       // Safety: the span is used only during the call, and the array is kept.
-      let footer = unsafe try SegmentFooter(decoding: bytes.span.bytes)
+      let footer = unsafe try SegmentFooter(decoding: lent.span.bytes)
       // In a read-only store, the last segment's end stays unset, because the log may continue there.
       let end = recordsEnd
       guard footer.segmentID == id, footer.salt == salt, end == nil || footer.recordsEnd == end.map(UInt64.init),
@@ -65,12 +66,12 @@ extension Segment {
 /// Safety: the array outlives the calls of the cursor, which checks what it reads.
 package struct ListedRecords {
   private var cursor: FooterCursor
-  private let bytes: [UInt8]
+  private let bytes: ContiguousArray<UInt8>
   private var next: FooterEntry?
 
   package init(_ footer: SegmentFooter, _ bytes: [UInt8], _ layout: SegmentLayout) {
     cursor = footer.entries(layout)
-    self.bytes = bytes
+    self.bytes = ContiguousArray(bytes)
     advance()
   }
 

@@ -108,7 +108,7 @@ struct SegmentWalk {
 
   /// The footer's next entry. Stops at `end`: the footer may list records written after the caller determined the end.
   private mutating func nextListed() throws(FormatError) -> FooterEntry? {
-    let footer = footer
+    let footer = ContiguousArray(footer)
     // Safety: the span is used only during the call, and the array is kept.
     while let entry = unsafe try listed?.next(in: footer.span.bytes), entry.offset < UInt64(end) {
       if entry.kind != .filler { return entry }

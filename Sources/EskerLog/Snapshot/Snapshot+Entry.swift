@@ -139,7 +139,7 @@ extension Snapshot {
     private func withPackedKey<R: ~Copyable>(_ body: (RawSpan) throws(StoreError) -> R) throws(StoreError) -> R {
       guard let (entry, view) = try packed() else { throw unreadable() }
       guard entry.headIsIntact(salt: view.salt) else { throw damaged(.headerChecksum) }
-      let key = entry.key
+      let key = ContiguousArray(entry.key)
       return try unsafe body(key.span.bytes)
     }
 
@@ -164,8 +164,8 @@ extension Snapshot {
       _ body: (RawSpan, RawSpan) throws(StoreError) -> R
     ) throws(StoreError) -> R {
       guard let (entry, view) = try packed() else { throw unreadable() }
-      let value = try value(of: entry, in: view)
-      let key = entry.key
+      let value = ContiguousArray(try value(of: entry, in: view))
+      let key = ContiguousArray(entry.key)
       return try unsafe body(key.span.bytes, value.span.bytes)
     }
 

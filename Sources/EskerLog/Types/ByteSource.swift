@@ -19,7 +19,9 @@ extension [UInt8]: ByteSource {
   /// Lends the bytes in place.
   @inlinable
   public func withBytes<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
-    unsafe try body(span.bytes)
+    // The same storage: an array itself has a span only from macOS 26 and iOS 26 on.
+    let bytes = ContiguousArray(self)
+    return unsafe try body(bytes.span.bytes)
   }
 }
 
@@ -111,10 +113,10 @@ func lendBytes<C: Collection<UInt8>, R: ~Copyable, E: Error>(
     outcome = NoncopyableResult { () throws(E) -> R in try unsafe body(UnsafeRawBufferPointer(buffer).bytes) }
   }
   if lent == nil {
-    return unsafe try body([UInt8](bytes).span.bytes)
+    return try [UInt8](bytes).withBytes(body)
   }
   guard let outcome = outcome.take() else {
-    return unsafe try body([UInt8](bytes).span.bytes)
+    return try [UInt8](bytes).withBytes(body)
   }
   return try outcome.get()
 }

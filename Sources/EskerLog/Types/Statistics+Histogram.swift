@@ -19,7 +19,8 @@ extension Statistics {
 
     /// The durations that a bucket counts.
     public static func range(of bucket: Int) -> Range<Duration> {
-      .nanoseconds(lowest(bucket))..<(.nanoseconds(lowest(bucket + 1)))
+      // A duration of nanoseconds that are no integer is there only from macOS 26 and iOS 26 on. These are whole.
+      .nanoseconds(UInt128(lowest(bucket)))..<(.nanoseconds(UInt128(lowest(bucket + 1))))
     }
 
     private static func lowest(_ bucket: Int) -> Double {

@@ -72,8 +72,8 @@ public enum PrivateFile {
     let file = OSFile(path: fresh, descriptor: descriptor, isWritable: true)
     do throws(PlatformError) {
       // Safety: the bytes are kept during the call.
-      try unsafe bytes.span.bytes.withUnsafeBytes { (buffer) throws(PlatformError) in
-        try unsafe file.write(buffer, at: 0)
+      try unsafe bytes.withUnsafeBufferPointer { (buffer) throws(PlatformError) in
+        try unsafe file.write(UnsafeRawBufferPointer(buffer), at: 0)
       }
       try file.sync()
       file.close()

@@ -7,7 +7,7 @@ internal import EskerLog
 struct ExportWriter {
   private let snapshot: Snapshot
   private let storeID: StoreID
-  private var buffer: [UInt8] = []
+  private var buffer: ContiguousArray<UInt8> = []
   /// The checksum of the last frame's head, which the next one continues.
   private var chain: UInt32 = 0
   private var report: ExportReport
@@ -25,15 +25,15 @@ struct ExportWriter {
     let header = ExportHeader(storeID: storeID, sequence: snapshot.sequence.rawValue, storeTime: snapshot.time)
       .encoded()
     chain = header.checksum
-    try add(unsafe header.bytes.span.bytes, sink)
+    try add(header.bytes, sink)
     var identifiers: [String: UInt32] = [:]
     for row in keyspaces {
       identifiers[row.name] = row.id
       var frame = ExportFrame(.keyspace)
       frame.keyspace = row.id
       frame.expiry = row.defaultExpiry
-      let name = Array(row.name.utf8)
-      let forms = row.forms.encoded()
+      let name = ContiguousArray(row.name.utf8)
+      let forms = ContiguousArray(row.forms.encoded())
       try add(frame, unsafe name.span.bytes, unsafe forms.span.bytes, sink)
     }
     for entry in snapshot {
@@ -52,7 +52,7 @@ struct ExportWriter {
     var end = ExportFrame(.end)
     end.number = UInt64(report.entries)
     let head = end.encoded(continuing: chain)
-    try add(unsafe head.bytes.span.bytes, sink)
+    try add(head.bytes, sink)
     try flush(sink)
     return report
   }
@@ -68,12 +68,17 @@ struct ExportWriter {
     frame.valueLength = value.byteCount
     let head = frame.encoded(continuing: chain)
     chain = head.checksum
-    try add(unsafe head.bytes.span.bytes, sink)
+    try add(head.bytes, sink)
     try add(key, sink)
     try add(value, sink)
     let checksum = CRC32C.checksum(of: value, continuing: CRC32C.checksum(of: key))
     let trailer = (0..<4).map { UInt8(truncatingIfNeeded: checksum >> (8 * UInt32($0))) }
-    try add(unsafe trailer.span.bytes, sink)
+    try add(trailer, sink)
+  }
+
+  private mutating func add(_ bytes: [UInt8], _ sink: (RawSpan) throws -> Void) throws {
+    let bytes = ContiguousArray(bytes)
+    try add(unsafe bytes.span.bytes, sink)
   }
 
   private mutating func add(_ bytes: RawSpan, _ sink: (RawSpan) throws -> Void) throws {

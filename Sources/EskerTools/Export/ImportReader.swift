@@ -21,13 +21,13 @@ struct ImportReader {
   }
 
   mutating func read(_ source: (Int) throws -> [UInt8]) throws -> ImportReport {
-    let first = try take(ExportHeader.length, source)
+    let first = ContiguousArray(try take(ExportHeader.length, source))
     var (_, chain) = try decoding(at: 0, "an export stream") { () throws(FormatError) in
       unsafe try ExportHeader.decode(first.span.bytes)
     }
     while true {
       let start = offset
-      let head = try take(ExportFrame.length, source)
+      let head = ContiguousArray(try take(ExportFrame.length, source))
       let previous = chain
       let decoded = try decoding(at: start, "a frame of the stream") { () throws(FormatError) in
         unsafe try ExportFrame.decode(head.span.bytes, continuing: previous)
@@ -46,10 +46,9 @@ struct ImportReader {
     let key = try take(frame.keyLength, source)
     let value = try take(frame.valueLength, source)
     let trailer = try take(ExportFrame.trailerLength, source)
-    let checksum = unsafe CRC32C.checksum(
-      of: value.span.bytes,
-      continuing: CRC32C.checksum(of: key.span.bytes)
-    )
+    let checksum = unsafe key.withUnsafeBytes { key in
+      unsafe value.withUnsafeBytes { unsafe CRC32C.checksum(of: $0, continuing: CRC32C.checksum(of: key)) }
+    }
     let stored = trailer.reversed().reduce(0 as UInt32) { $0 << 8 | UInt32($1) }
     guard checksum == stored else { throw damaged(start, "the checksum of a frame's key and value does not match") }
     guard frame.kind == .entry else { return try takeKeyspace(frame, named: key, value, start) }
@@ -75,6 +74,7 @@ struct ImportReader {
     guard let name = String(validating: bytes, as: UTF8.self), keyspaces[frame.keyspace] == nil,
       name.isEmpty == (frame.keyspace == 0)
     else { throw damaged(start, "a keyspace is invalid or declared twice") }
+    let formBytes = ContiguousArray(formBytes)
     let forms = try decoding(at: start, "the forms of a keyspace in the stream") { () throws(FormatError) in
       unsafe try KeyspaceForms(decoding: formBytes.span.bytes)
     }

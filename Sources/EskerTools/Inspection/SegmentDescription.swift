@@ -106,7 +106,7 @@ extension SegmentDescription {
   }
 
   private mutating func readHeader(_ file: any File, _ row: SegmentRow?, _ storeID: StoreID?) throws(PlatformError) {
-    let bytes = try file.bytes(in: 0..<SegmentHeader.length)
+    let bytes = try ContiguousArray(file.bytes(in: 0..<SegmentHeader.length))
     // Safety: the array outlives the decoding, which checks its length.
     do throws(FormatError) {
       let header = unsafe try SegmentHeader(decoding: bytes.span.bytes)
@@ -137,7 +137,7 @@ extension SegmentDescription {
     }
     let start = end - SegmentFooter.trailerLength
     guard start >= SegmentHeader.length else { return }
-    let bytes = try file.bytes(in: start..<end)
+    let bytes = try ContiguousArray(file.bytes(in: start..<end))
     // Safety: the array outlives the decoding, which checks its length.
     let footer = unsafe try? SegmentFooter(decodingTrailer: bytes.span.bytes)
     guard let footer, footer.segmentID == id else {

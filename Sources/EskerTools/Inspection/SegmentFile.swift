@@ -42,7 +42,7 @@ final class SegmentFile: @unchecked Sendable {
     mapping = try file.mapWhole()
     let size = mapping.length
     lackingBytes = max(0, Int(clamping: row?.fileLength ?? 0) - size)
-    let bytes = try file.bytes(in: 0..<SegmentHeader.length)
+    let bytes = try ContiguousArray(file.bytes(in: 0..<SegmentHeader.length))
     let header = unsafe try? SegmentHeader(decoding: bytes.span.bytes)
     storeID = header?.storeID
     seed = header?.seed
@@ -77,7 +77,7 @@ final class SegmentFile: @unchecked Sendable {
   /// The summary in the footer at the end of a file; nil if there is none.
   private static func trailer(of id: UInt64, _ file: any File, _ size: Int) throws(PlatformError) -> SegmentFooter? {
     guard size >= SegmentHeader.length + SegmentFooter.trailerLength else { return nil }
-    let bytes = try file.bytes(in: size - SegmentFooter.trailerLength..<size)
+    let bytes = try ContiguousArray(file.bytes(in: size - SegmentFooter.trailerLength..<size))
     guard let footer = unsafe try? SegmentFooter(decodingTrailer: bytes.span.bytes), footer.segmentID == id else {
       return nil
     }
@@ -172,7 +172,8 @@ final class SegmentFile: @unchecked Sendable {
       range = mapping.length - trailer.length..<mapping.length
     }
     let bytes = bytes(in: range)
-    guard let footer = unsafe try? SegmentFooter(decoding: bytes.span.bytes), footer.segmentID == id,
+    let lent = ContiguousArray(bytes)
+    guard let footer = unsafe try? SegmentFooter(decoding: lent.span.bytes), footer.segmentID == id,
       footer.salt == salt
     else { return nil }
     return (footer, bytes)

@@ -127,6 +127,7 @@ private struct KeySearch {
   private mutating func takeFooter(_ footer: SegmentFooter, _ bytes: [UInt8], _ file: SegmentFile) -> Bool {
     var places: [Int] = []
     var cursor = footer.entries(file.layout)
+    let bytes = ContiguousArray(bytes)
     do throws(FormatError) {
       while let entry = unsafe try cursor.next(in: bytes.span.bytes) {
         if isLikely(entry.keyspace, entry.keyHash), entry.kind != .reset { places.append(Int(entry.offset)) }

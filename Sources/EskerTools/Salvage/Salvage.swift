@@ -102,6 +102,7 @@ struct Salvage {
   /// cell.
   private mutating func compare(_ passed: Set<Int>, _ footer: SegmentFooter, _ bytes: [UInt8], _ segment: SegmentFile) {
     var cursor = footer.entries(segment.layout)
+    let bytes = ContiguousArray(bytes)
     while let entry = unsafe try? cursor.next(in: bytes.span.bytes) {
       let offset = Int(entry.offset)
       if passed.contains(offset) { continue }
