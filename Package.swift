@@ -414,7 +414,7 @@ let package = Package(
   package.targets += [
     // The header, and what no Swift is needed for.
     .target(name: "CEsker"),
-    .target(name: "EskerC", dependencies: ["CEsker", "EskerLog"], swiftSettings: shipped),
+    .target(name: "EskerC", dependencies: ["CEsker", "EskerLog", "EskerPlatform"], swiftSettings: shipped),
     // What its calls cost. Run it in release.
     .executableTarget(
       name: "esker-call-benchmark",

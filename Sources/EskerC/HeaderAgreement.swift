@@ -11,6 +11,7 @@ private func agreeWithHeader() {
   unsafe agree(merge, esker_merge)
   unsafe agree(backup, esker_backup)
   unsafe agree(statistics, esker_statistics)
+  unsafe agree(verify, esker_verify)
   unsafe agree(openKeyspace, esker_keyspace_open)
   unsafe agree(closeKeyspace, esker_keyspace_close)
   unsafe agree(removeKeyspace, esker_keyspace_remove)
@@ -32,6 +33,8 @@ private func agreeWithHeader() {
   unsafe agree(remove, esker_remove)
   unsafe agree(removeIfVersion, esker_remove_if_version)
   unsafe agree(removeAll, esker_remove_all)
+  unsafe agree(countRange, esker_count_range)
+  unsafe agree(removeRange, esker_remove_range)
   unsafe agree(createBatch, esker_batch_create)
   unsafe agree(putInBatch, esker_batch_put)
   unsafe agree(removeInBatch, esker_batch_remove)
@@ -40,10 +43,14 @@ private func agreeWithHeader() {
   unsafe agree(freeBatch, esker_batch_free)
   unsafe agree(openSnapshot, esker_snapshot_open)
   unsafe agree(getFromSnapshot, esker_snapshot_get)
+  unsafe agree(sequenceOfSnapshot, esker_snapshot_sequence)
   unsafe agree(closeSnapshot, esker_snapshot_close)
   unsafe agree(openCursor, esker_cursor_open)
   unsafe agree(nextOfCursor, esker_cursor_next)
   unsafe agree(closeCursor, esker_cursor_close)
+  unsafe agree(openChanges, esker_changes_open)
+  unsafe agree(nextOfChanges, esker_changes_next)
+  unsafe agree(closeChanges, esker_changes_close)
 }
 
 /// Two functions of one type.

@@ -63,6 +63,10 @@ int main(int count, char **arguments) {
   test_batches();
   test_snapshots();
   test_cursors();
+  test_key_ranges();
+  test_verification();
+  test_events();
+  test_changes();
   test_copies();
   test_wrong_uses();
   test_structs();

@@ -20,7 +20,7 @@
  * take an unknown one from 100 on for a failure. A function that fails has changed nothing, unless its status
  * says otherwise. Where a function fails, what it would return through pointers is 0 or NULL.
  *
- * Handles. A store, a keyspace, a batch, a snapshot and a cursor are handles. Each handle that a function has
+ * Handles. A store, a keyspace, a batch, a snapshot, a cursor and a change feed are handles. Each handle that a function has
  * returned is closed once, in any order, by the close function of its type; NULL is ignored there. Handles are
  * numbers in the guise of pointers and are never followed: one that was closed, or never was one, is
  * ESKER_ERROR_INVALID_HANDLE wherever it is used. Closing a store makes calls with its other handles fail with
@@ -34,9 +34,9 @@
  * esker_free().
  *
  * Threads. Any thread may call any function with any handle at any time, and close it while others use it. They
- * then finish as usual, and later calls fail. But a batch and a cursor belong to one thread at a time: what a
- * cursor returns is valid until its next call, or until it is closed. Many threads that use one keyspace at once
- * are faster with a handle each.
+ * then finish as usual, and later calls fail. But a batch, a cursor and a change feed belong to one thread at a
+ * time: what a cursor or a feed returns is valid until its next call, or until it is closed. Many threads that use
+ * one keyspace at once are faster with a handle each.
  *
  * Processes. A store must not be used in the child of a fork(); let the child open it by itself, in turn or
  * read-only. A process that ends without closing a store loses nothing that was written, but the next opening
@@ -70,6 +70,8 @@ extern "C" {
 #define ESKER_MAXIMUM_KEY_COUNT 1048576
 /* The instant at which a value expires that never does. */
 #define ESKER_NEVER INT64_MAX
+/* Of a change feed: only what is written from now on. */
+#define ESKER_NOW UINT64_MAX
 
 typedef enum esker_status {
   ESKER_OK = 0,
@@ -77,8 +79,9 @@ typedef enum esker_status {
   /* Answers. */
   ESKER_NOT_FOUND = 1,        /* there is no such key, or its value has expired */
   ESKER_CONFLICT = 2,         /* a condition does not hold; nothing was written */
-  ESKER_END = 3,              /* a cursor has no more entries */
+  ESKER_END = 3,              /* a cursor has no more entries; a change feed, no more changes */
   ESKER_BUFFER_TOO_SMALL = 4, /* the value is longer than the buffer */
+  ESKER_NOT_YET = 5,          /* a change feed has no change yet */
 
   /* Failures of the call itself. */
   ESKER_ERROR_INVALID_ARGUMENT = 100, /* a NULL pointer, a length, an option or text that is not allowed */
@@ -107,7 +110,7 @@ typedef enum esker_status {
   ESKER_ERROR_KEY_TOO_LONG = 121,
   ESKER_ERROR_VALUE_TOO_LONG = 122,
   ESKER_ERROR_BATCH_TOO_LARGE = 123,
-  ESKER_ERROR_HISTORY_GONE = 124,
+  ESKER_ERROR_HISTORY_GONE = 124,     /* the log no longer has the changes that a feed was to show */
   ESKER_ERROR_INVALID_KEYSPACE = 125, /* a name of more than 255 bytes, or the removal of the default keyspace */
   ESKER_ERROR_KEYSPACE_REMOVED = 126, /* the keyspace was removed since it was opened */
   ESKER_ERROR_NO_SUCH_KEYSPACE = 127  /* a store opened read-only creates no keyspaces */
@@ -125,6 +128,8 @@ typedef struct esker_batch esker_batch;
 typedef struct esker_snapshot esker_snapshot;
 /* A position among entries that are read one after the other. */
 typedef struct esker_cursor esker_cursor;
+/* A position among the writes to a store, which are followed one after the other. */
+typedef struct esker_changes esker_changes;
 
 /* Bytes that somebody else owns. */
 typedef struct esker_slice {
@@ -152,6 +157,51 @@ int esker_last_errno(void);
 
 /* Frees memory that a function of this header has returned. NULL is ignored. */
 void esker_free(void *memory);
+
+/* ---- Events ---- */
+
+/* What has happened in a store. Later versions may tell more. */
+typedef enum esker_event_kind {
+  ESKER_EVENT_OPENED = 1,          /* records: the keys; sequence: the last write; duration_ns */
+  ESKER_EVENT_CUT = 2,             /* a crash had left a hole: from sequence on, so many records were lost */
+  ESKER_EVENT_DAMAGED = 3,         /* damage was found, in segment if that is not 0; all else can be read */
+  ESKER_EVENT_SEGMENT_SEALED = 4,  /* segment is durable, with so many records and bytes */
+  ESKER_EVENT_MERGE_BEGAN = 5,     /* of so many segments: records */
+  ESKER_EVENT_MERGE_ENDED = 6,     /* bytes: reclaimed; records: evicted; duration_ns */
+  ESKER_EVENT_ERASED = 7,          /* what was dead at sequence is gone; bytes: reclaimed; duration_ns */
+  ESKER_EVENT_EVICTED = 8,         /* to stay within the capacity: so many records and bytes */
+  ESKER_EVENT_CHECKPOINT = 9,      /* written: up to sequence, of so many bytes */
+  ESKER_EVENT_SYNC_FAILED = 10,    /* with error_number; the store refuses writes until it is opened again */
+  ESKER_EVENT_BACKGROUND_FAILURE = 11, /* will be retried; nothing is lost; error_number */
+  ESKER_EVENT_CLOCK_JUMPED = 12,   /* ahead, by duration_ns; expiry follows it */
+  ESKER_EVENT_CLOSED = 13          /* the last event */
+} esker_event_kind;
+
+/* An event. What its kind does not name above is 0. */
+typedef struct esker_event {
+  size_t size;          /* how much of the struct the library has filled in */
+  int32_t kind;         /* an esker_event_kind; ignore those that are not known */
+  int32_t error_number; /* an errno */
+  uint64_t sequence;    /* the number of a write */
+  uint64_t segment;     /* the number of a file of the log */
+  uint64_t records;
+  uint64_t bytes;
+  int64_t duration_ns;
+  const char *text;     /* the event in one line of English */
+} esker_event;
+
+/*
+ * Is told what happens in a store: the handler of esker_options. What it is passed is valid until it returns.
+ *
+ * It is called for one event at a time, in order, by a thread that calls the store or by one of the store's own. It
+ * may read and write, must return soon, since others may wait for it, and must not close the store. What it uses must
+ * stay until it was told ESKER_EVENT_CLOSED, which may come a little later than esker_close() returns, or until
+ * esker_open() has failed. The child of a fork() is told nothing.
+ */
+typedef void (*esker_event_handler)(void *context, const esker_event *event);
+
+/* Is told how much of a call is done, from 0 to 1, in the thread that called; what is not 0 goes on, 0 stops it. */
+typedef int (*esker_progress)(void *context, double share);
 
 /* ---- Stores ---- */
 
@@ -221,9 +271,11 @@ typedef struct esker_options {
   uint64_t segment_size;        /* of a file of the log in bytes: 64 KiB to 1 GiB */
   uint64_t capacity;            /* the most bytes of all files, from 256 KiB on: a cache. UINT64_MAX: no limit */
   uint64_t merge_bytes_per_second; /* the most that merges copy; 0 for no limit */
+  esker_event_handler on_event; /* is told what happens in the store; NULL for nobody */
+  void *event_context;          /* what it is passed */
 } esker_options;
 
-#define ESKER_OPTIONS_INIT {sizeof(esker_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
+#define ESKER_OPTIONS_INIT {sizeof(esker_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL}
 
 /* Opens the store in a directory. options may be NULL. Close it with esker_close(). */
 esker_status esker_open(const char *path, const esker_options *options, esker_store **store);
@@ -260,6 +312,29 @@ esker_status esker_backup(esker_store *store, const char *directory, const char 
  * counted until they are removed.
  */
 esker_status esker_statistics(esker_store *store, char **json, size_t *length);
+
+/* What a verification has found. */
+typedef struct esker_verify_report {
+  size_t size;              /* sizeof(esker_verify_report): the library fills in no more */
+  uint64_t files;           /* how much was read */
+  uint64_t bytes;
+  uint64_t records;
+  uint64_t damaged_ranges;  /* 0: everything is as it was written */
+  uint64_t damaged_records; /* how many are damaged there at most, as far as that is known */
+  uint64_t lost_records;    /* how many of them are the last of their keys, whose values cannot be read */
+  uint64_t unknown_records; /* of how many of them that is not known */
+} esker_verify_report;
+
+#define ESKER_VERIFY_REPORT_INIT {sizeof(esker_verify_report), 0, 0, 0, 0, 0, 0, 0}
+
+/*
+ * Reads every byte of the store and compares all checksums, and looks whether each entry of the index leads to a
+ * record, while reads and writes continue. That something is damaged is no failure: the report says it, and json, which
+ * may be NULL, gets each damaged range with its file, place and reason, as esker_statistics() gives figures; free it.
+ * progress may be NULL. ESKER_ERROR_CANCELLED if that stopped it.
+ */
+esker_status esker_verify(esker_store *store, esker_progress progress, void *context, esker_verify_report *report,
+                          char **json, size_t *length);
 
 /* ---- Keyspaces ---- */
 
@@ -453,7 +528,7 @@ esker_status esker_batch_commit(esker_batch *batch, const esker_write_options *o
 /* Frees a batch, and drops what was not committed. */
 esker_status esker_batch_free(esker_batch *batch);
 
-/* ---- Snapshots and cursors ---- */
+/* ---- Snapshots, cursors, ranges ---- */
 
 /*
  * Opens a snapshot: the store as it is now, whatever is written later. Close it with esker_snapshot_close():
@@ -468,6 +543,9 @@ esker_status esker_snapshot_open(esker_store *store, esker_snapshot **snapshot);
  */
 esker_status esker_snapshot_get(esker_snapshot *snapshot, esker_keyspace *keyspace, const void *key, size_t key_length,
                                 void **value, size_t *value_length);
+
+/* The number of the last write that a snapshot shows: a change feed since then shows all that came behind it. */
+esker_status esker_snapshot_sequence(esker_snapshot *snapshot, uint64_t *sequence);
 
 /* Closes a snapshot. Cursors of it go on. */
 esker_status esker_snapshot_close(esker_snapshot *snapshot);
@@ -520,6 +598,82 @@ esker_status esker_cursor_close(esker_cursor *cursor);
  * has stopped it, ESKER_END once all entries were shown.
  */
 esker_status esker_view_range(esker_keyspace *keyspace, const esker_range *range, esker_viewer viewer, void *context);
+
+/*
+ * The number of entries of a range, which are looked up one by one. Of the range, which must not be NULL, reverse,
+ * keys_only and limit must be 0. As with a cursor, the keyspace keeps its keys in order from then on.
+ */
+esker_status esker_count_range(esker_keyspace *keyspace, const esker_range *range, uint64_t *count);
+
+/*
+ * Removes the entries of a range, some hundred at a time, each time all of them or none, and sets removed, which may be
+ * NULL. What is written meanwhile may be among them. If it fails, some may have been removed. The range is as in
+ * esker_count_range(); esker_remove_all() removes all keys in constant time. Of the options, only the durability counts.
+ */
+esker_status esker_remove_range(esker_keyspace *keyspace, const esker_range *range, const esker_write_options *options,
+                                uint64_t *removed);
+
+/* ---- Change feeds ---- */
+
+/* What a change feed shows. Everything that is 0 has its default. */
+typedef struct esker_changes_options {
+  size_t size;               /* sizeof(esker_changes_options) */
+  uint64_t keeping;          /* how many bytes of merged segments are kept for the feed; 0 for 256 MiB */
+  uint8_t including_unsynced; /* 1: writes are shown at once, although a power failure may undo them */
+  uint8_t reserved[7];       /* 0 */
+} esker_changes_options;
+
+#define ESKER_CHANGES_OPTIONS_INIT {sizeof(esker_changes_options), 0, 0, {0, 0, 0, 0, 0, 0, 0}}
+
+/*
+ * Opens a feed of all writes behind the one with the number `since`, in all keyspaces, each once, in order, and later
+ * ones as they are made. 0 begins with the first write, ESKER_NOW with the next one; other numbers are those of a change,
+ * a write or esker_snapshot_sequence(). options may be NULL. Close it with esker_changes_close().
+ *
+ * Changes are read from the log: a feed that is slow delays nobody. Merges keep what it has not read, up to `keeping`
+ * bytes; beyond that, and if the log no longer has what is behind `since`, it fails with ESKER_ERROR_HISTORY_GONE: begin
+ * again with a snapshot. That a value expires, is evicted or moved by a merge is no change.
+ */
+esker_status esker_changes_open(esker_store *store, uint64_t since, const esker_changes_options *options,
+                                esker_changes **changes);
+
+/* What was written. */
+typedef enum esker_change_kind {
+  ESKER_CHANGE_PUT = 1,
+  ESKER_CHANGE_REMOVE = 2,
+  ESKER_CHANGE_REMOVE_ALL = 3 /* the keyspace was emptied or removed */
+} esker_change_kind;
+
+/* A change of a feed. What it points to is valid until the feed's next call. */
+typedef struct esker_change {
+  size_t size;             /* sizeof(esker_change): the library fills in no more */
+  int32_t kind;            /* an esker_change_kind */
+  uint8_t batch_continues; /* 1: the next change belongs to the same batch */
+  uint8_t reserved[3];
+  uint64_t sequence;       /* the number of the write: where to resume behind it */
+  const char *keyspace;    /* its name; "" for the default one */
+  const void *key;         /* NULL of ESKER_CHANGE_REMOVE_ALL */
+  size_t key_length;
+  const void *value;       /* of ESKER_CHANGE_PUT; else NULL */
+  size_t value_length;
+  int64_t expires_at_ms;   /* of ESKER_CHANGE_PUT, in milliseconds since 1970; ESKER_NEVER */
+} esker_change;
+
+#define ESKER_CHANGE_INIT {sizeof(esker_change), 0, 0, {0, 0, 0}, 0, NULL, NULL, 0, NULL, 0, 0}
+
+/*
+ * Goes on to the next change and describes it. If there is none yet, waits for one for so many milliseconds, or as long as
+ * it takes if that is negative: ESKER_NOT_YET after that. ESKER_END once the store is closed and everything was shown. With
+ * a timeout of 0 it waits for nothing, but for the end of a closing that is under way.
+ *
+ * A write is shown once it is durable; a feed that waits has it synced, one sync for all writes made meanwhile. One that
+ * does not wait shows what is durable by then. ESKER_ERROR_DAMAGED for a change that cannot be read: the next call goes on
+ * behind it. Closing the feed in another thread does not end a wait; closing the store does.
+ */
+esker_status esker_changes_next(esker_changes *changes, int64_t timeout_ms, esker_change *change);
+
+/* Closes a feed, and with it what it has returned. */
+esker_status esker_changes_close(esker_changes *changes);
 
 #ifdef __cplusplus
 }

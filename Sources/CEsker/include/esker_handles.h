@@ -16,6 +16,7 @@ typedef enum esker_handle_kind {
   ESKER_HANDLE_BATCH = 3,
   ESKER_HANDLE_SNAPSHOT = 4,
   ESKER_HANDLE_CURSOR = 5,
+  ESKER_HANDLE_CHANGES = 6,
 } esker_handle_kind;
 
 /// A new handle that leads to `object`; null if there is no memory, or too many are open.

@@ -15,21 +15,22 @@ struct OpenSettings {
   /// Safety: the caller keeps the struct; see `read`.
   init(_ pointer: UnsafePointer<esker_options>?) throws {
     let given = try unsafe read(pointer, esker_options())
-    guard given.reserved == 0 else { throw CallFailure.invalid("a reserved field is not 0") }
-    isInMemory = try flag(given.in_memory, "in_memory")
-    creation = try Creation(given.create)
-    options.readOnly = try flag(given.read_only, "read_only")
-    options.merge.isAutomatic = try !flag(given.manual_merge, "manual_merge")
-    options.durability = try Durability(given.durability, given.durability_period_ms)
-    options.defaultExpiry = try Expiry(given.default_expiry, given.default_expiry_ms)
-    options.sharing = try Options.Sharing(given.sharing, given.sharing_patience_ms)
-    options.verification = try Options.Verification(given.verification)
-    options.compression = try Options.Compression(given.compression, given.compression_level)
-    options.segmentSize = given.segment_size == 0 ? nil : Int(clamping: given.segment_size)
-    options.capacity = given.capacity == 0 ? nil : Int(clamping: given.capacity)
-    if given.merge_bytes_per_second != 0 {
-      options.merge.bytesPerSecond = Int(clamping: given.merge_bytes_per_second)
+    guard unsafe given.reserved == 0 else { throw CallFailure.invalid("a reserved field is not 0") }
+    isInMemory = try unsafe flag(given.in_memory, "in_memory")
+    creation = try unsafe Creation(given.create)
+    options.readOnly = try unsafe flag(given.read_only, "read_only")
+    options.merge.isAutomatic = try unsafe !flag(given.manual_merge, "manual_merge")
+    options.durability = try unsafe Durability(given.durability, given.durability_period_ms)
+    options.defaultExpiry = try unsafe Expiry(given.default_expiry, given.default_expiry_ms)
+    options.sharing = try unsafe Options.Sharing(given.sharing, given.sharing_patience_ms)
+    options.verification = try unsafe Options.Verification(given.verification)
+    options.compression = try unsafe Options.Compression(given.compression, given.compression_level)
+    options.segmentSize = unsafe given.segment_size == 0 ? nil : Int(clamping: given.segment_size)
+    options.capacity = unsafe given.capacity == 0 ? nil : Int(clamping: given.capacity)
+    if unsafe given.merge_bytes_per_second != 0 {
+      options.merge.bytesPerSecond = unsafe Int(clamping: given.merge_bytes_per_second)
     }
+    options.onEvent = try unsafe EventHandler.handler(given.on_event, given.event_context)
   }
 }
 

@@ -1,3 +1,5 @@
+// Safety: the caller keeps a struct and what it points to until its call returns; see `read`.
+
 import CEsker
 import EskerLog
 
@@ -9,7 +11,7 @@ struct RangeSettings {
   var keysOnly = false
   var limit = UInt64.max
 
-  /// Safety: the caller keeps the struct and what it points to; see `read`. Keys are copied.
+  /// Keys are copied.
   init(_ pointer: UnsafePointer<esker_range>?) throws {
     guard unsafe pointer != nil else { return }
     let given = try unsafe read(pointer, esker_range())
@@ -29,6 +31,23 @@ struct RangeSettings {
     }
     if let prefix = try unsafe bound(given.prefix) { range = unsafe range.prefix(prefix) }
     self.range = range
+  }
+}
+
+extension RangeSettings {
+  /// The keys of a range alone, for calls to which their order and number mean nothing.
+  static func keys(_ pointer: UnsafePointer<esker_range>?) throws -> KeyRange {
+    guard let range = try unsafe RangeSettings(pointer).keysAlone() else {
+      throw CallFailure.invalid("the range is NULL")
+    }
+    return range
+  }
+
+  private func keysAlone() throws -> KeyRange? {
+    guard order == .ascending, !keysOnly, limit == .max else {
+      throw CallFailure.invalid("reverse, keys_only and limit of the range must be 0 here")
+    }
+    return range
   }
 }
 

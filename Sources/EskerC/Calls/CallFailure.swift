@@ -37,6 +37,7 @@ extension esker_handle_kind {
     case ESKER_HANDLE_KEYSPACE: "a keyspace"
     case ESKER_HANDLE_BATCH: "a batch"
     case ESKER_HANDLE_SNAPSHOT: "a snapshot"
+    case ESKER_HANDLE_CHANGES: "a change feed"
     default: "a cursor"
     }
   }

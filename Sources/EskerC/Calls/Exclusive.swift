@@ -24,7 +24,9 @@ struct Exclusive<State: ~Copyable>: ~Copyable, @unchecked Sendable {
   /// - Throws: ``CallFailure/invalid(_:)`` if another thread uses it; what `body` throws.
   func use<Result>(_ body: (inout State) throws -> Result) throws -> Result {
     guard !isUsed.exchange(true, ordering: .acquiring) else {
-      throw CallFailure.invalid("a batch or cursor is used by two threads at once; it belongs to one at a time")
+      throw CallFailure.invalid(
+        "a batch, a cursor or a change feed is used by two threads at once; it belongs to one at a time"
+      )
     }
     defer { isUsed.store(false, ordering: .releasing) }
     return try unsafe body(&state.pointee)

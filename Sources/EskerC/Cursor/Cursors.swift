@@ -49,6 +49,20 @@ package func getFromSnapshot(
   }
 }
 
+/// See `esker_snapshot_sequence` in esker.h.
+@c(esker_snapshot_sequence)
+package func sequenceOfSnapshot(
+  _ snapshot: OpaquePointer?,
+  _ sequence: UnsafeMutablePointer<UInt64>?
+) -> esker_status {
+  unsafe sequence?.pointee = 0
+  return unsafe calling(snapshot, Snapshot.self) { snapshot in
+    let result = try unsafe place(sequence)
+    unsafe result.pointee = snapshot.sequence.rawValue
+    return ESKER_OK
+  }
+}
+
 /// See `esker_snapshot_close` in esker.h.
 @c(esker_snapshot_close)
 package func closeSnapshot(_ snapshot: OpaquePointer?) -> esker_status {

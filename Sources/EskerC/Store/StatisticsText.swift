@@ -1,11 +1,9 @@
 import EskerLog
 
-/// The figures of a store as JSON. Fields are called as by `esker stats --json`, where that has them.
-struct StatisticsText {
-  private(set) var bytes: [UInt8] = []
-  private var needsComma = false
-
-  init(of store: LogStore) {
+extension JSONText {
+  /// The figures of a store. Fields are called as by `esker stats --json`, where that has them.
+  init(statisticsOf store: LogStore) {
+    self.init()
     let statistics = store.statistics
     object(nil) { text in
       text.field("path", store.path)
@@ -64,54 +62,5 @@ struct StatisticsText {
     field("count", calls.count)
     field("totalSeconds", calls.total / .seconds(1))
     field("maximumSeconds", calls.maximum / .seconds(1))
-  }
-}
-
-// JSON.
-extension StatisticsText {
-  private mutating func object(_ name: String?, _ body: (inout StatisticsText) -> Void) {
-    if let name { self.name(name) }
-    bytes.append(UInt8(ascii: "{"))
-    needsComma = false
-    body(&self)
-    bytes.append(UInt8(ascii: "}"))
-    needsComma = true
-  }
-
-  private mutating func field(_ name: String, _ text: String?) {
-    self.name(name)
-    if let text { quote(text) } else { bytes.append(contentsOf: "null".utf8) }
-  }
-
-  /// A number, or null for none and for what is not finite.
-  private mutating func field(_ name: String, _ number: Double?) {
-    self.name(name)
-    bytes.append(contentsOf: (number.flatMap { $0.isFinite ? "\($0)" : nil } ?? "null").utf8)
-  }
-
-  private mutating func field<Number: BinaryInteger>(_ name: String, _ number: Number?) {
-    self.name(name)
-    bytes.append(contentsOf: (number.map { "\($0)" } ?? "null").utf8)
-  }
-
-  private mutating func name(_ name: String) {
-    if needsComma { bytes.append(UInt8(ascii: ",")) }
-    quote(name)
-    bytes.append(UInt8(ascii: ":"))
-    needsComma = true
-  }
-
-  private mutating func quote(_ text: String) {
-    bytes.append(UInt8(ascii: "\""))
-    for byte in text.utf8 {
-      switch byte {
-      case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes += [UInt8(ascii: "\\"), byte]
-      case 0..<0x20:
-        let digits = Array("0123456789abcdef".utf8)
-        bytes += Array("\\u00".utf8) + [digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-      default: bytes.append(byte)
-      }
-    }
-    bytes.append(UInt8(ascii: "\""))
   }
 }

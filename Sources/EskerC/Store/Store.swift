@@ -100,12 +100,7 @@ package func statistics(
     let result = try unsafe place(json)
     // Throws if the store is closed: its statistics would be those of nothing.
     _ = try store.keyspaceNames
-    let text = StatisticsText(of: store)
-    let memory = try unsafe allocate(text.bytes.count + 1)
-    unsafe memory.copyBytes(of: text.bytes)
-    unsafe memory.storeBytes(of: 0, toByteOffset: text.bytes.count, as: UInt8.self)
-    unsafe result.pointee = unsafe memory.assumingMemoryBound(to: CChar.self)
-    unsafe length?.pointee = text.bytes.count
+    try unsafe JSONText(statisticsOf: store).handOut(result, length)
     return ESKER_OK
   }
 }

@@ -12,6 +12,7 @@ as its UTF-8; what is returned is bytes.
 """
 
 from ._batch import Batch
+from ._changes import Change, Changes
 from ._errors import (
     AccessDeniedError,
     BatchTooLargeError,
@@ -43,6 +44,7 @@ from ._errors import (
     UnknownFormatError,
     ValueTooLongError,
 )
+from ._events import Event
 from ._keyspace import Keyspace
 from ._settings import NEVER, Info
 from ._snapshot import Snapshot, SnapshotKeyspace
@@ -56,11 +58,14 @@ __all__ = [
     "BatchTooLargeError",
     "CancelledError",
     "CapacityReachedError",
+    "Change",
+    "Changes",
     "ClosedError",
     "ConflictError",
     "DamagedError",
     "DirectoryNotEmptyError",
     "Error",
+    "Event",
     "HistoryGoneError",
     "Info",
     "InvalidArgumentError",

@@ -131,7 +131,7 @@ class ConflictError(Error):
 
 
 # By the numbers of esker.h.
-OK, NOT_FOUND, CONFLICT, END, BUFFER_TOO_SMALL = range(5)
+OK, NOT_FOUND, CONFLICT, END, BUFFER_TOO_SMALL, NOT_YET = range(6)
 
 CLASSES: Dict[int, Type[Error]] = {
     CONFLICT: ConflictError,

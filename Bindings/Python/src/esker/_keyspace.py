@@ -266,6 +266,22 @@ class Keyspace(Handle, MutableMapping[BytesLike, bytes]):
         """The same without the values."""
         return read_keys(self._ordered(start, stop, prefix, include_start, include_stop, reverse, limit, True))
 
+    def count_range(
+        self,
+        start: Optional[BytesLike] = None,
+        stop: Optional[BytesLike] = None,
+        *,
+        prefix: Optional[BytesLike] = None,
+        include_start: bool = True,
+        include_stop: bool = False,
+    ) -> int:
+        """The number of entries of a range, which are looked up one by one."""
+        chosen, lent = ordered(start, stop, prefix, include_start, include_stop, False, None, False)
+        count = ctypes.c_uint64()
+        check(self._lib.esker_count_range(self._handle, chosen, count))
+        del lent
+        return count.value
+
     def _ordered(
         self,
         start: Optional[BytesLike],
@@ -406,6 +422,23 @@ class Keyspace(Handle, MutableMapping[BytesLike, bytes]):
     def clear(self) -> None:
         """Removes all keys, in constant time."""
         check(self._lib.esker_remove_all(self._handle, None))
+
+    def remove_range(
+        self,
+        start: Optional[BytesLike] = None,
+        stop: Optional[BytesLike] = None,
+        *,
+        prefix: Optional[BytesLike] = None,
+        include_start: bool = True,
+        include_stop: bool = False,
+        durability: Optional[Durability] = None,
+    ) -> int:
+        """Removes the entries of a range, some hundred at a time, and returns how many. `clear` takes constant time."""
+        chosen, lent = ordered(start, stop, prefix, include_start, include_stop, False, None, False)
+        count = ctypes.c_uint64()
+        check(self._lib.esker_remove_range(self._handle, chosen, write_options(durability), count))
+        del lent
+        return count.value
 
     def update(self, other: Any = (), /, **named: BytesLike) -> None:
         """Stores the entries of a mapping or of pairs: all of them or, if it fails, none."""

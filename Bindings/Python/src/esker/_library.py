@@ -9,7 +9,7 @@ import os
 import subprocess
 import sys
 from ctypes import POINTER, c_char_p, c_int, c_int32, c_int64, c_size_t, c_uint8, c_uint64, c_void_p
-from typing import Iterator, NoReturn
+from typing import Any, Iterator, NoReturn
 
 from . import _errors
 from ._errors import Error, LibraryError
@@ -29,6 +29,26 @@ class _Sized(ctypes.Structure):
 
     def __init__(self) -> None:
         super().__init__(ctypes.sizeof(type(self)))
+
+
+class Event(_Sized):
+    """esker_event"""
+
+    _fields_ = [
+        ("size", c_size_t),
+        ("kind", c_int32),
+        ("error_number", c_int32),
+        ("sequence", c_uint64),
+        ("segment", c_uint64),
+        ("records", c_uint64),
+        ("bytes", c_uint64),
+        ("duration_ns", c_int64),
+        ("text", c_char_p),
+    ]
+
+
+EventHandler: Any = ctypes.CFUNCTYPE(None, c_void_p, POINTER(Event))
+Progress: Any = ctypes.CFUNCTYPE(c_int, c_void_p, ctypes.c_double)
 
 
 class Options(_Sized):
@@ -53,6 +73,52 @@ class Options(_Sized):
         ("segment_size", c_uint64),
         ("capacity", c_uint64),
         ("merge_bytes_per_second", c_uint64),
+        ("on_event", EventHandler),
+        ("event_context", c_void_p),
+    ]
+
+
+class VerifyReport(_Sized):
+    """esker_verify_report"""
+
+    _fields_ = [
+        ("size", c_size_t),
+        ("files", c_uint64),
+        ("bytes", c_uint64),
+        ("records", c_uint64),
+        ("damaged_ranges", c_uint64),
+        ("damaged_records", c_uint64),
+        ("lost_records", c_uint64),
+        ("unknown_records", c_uint64),
+    ]
+
+
+class ChangesOptions(_Sized):
+    """esker_changes_options"""
+
+    _fields_ = [
+        ("size", c_size_t),
+        ("keeping", c_uint64),
+        ("including_unsynced", c_uint8),
+        ("reserved", c_uint8 * 7),
+    ]
+
+
+class Change(_Sized):
+    """esker_change"""
+
+    _fields_ = [
+        ("size", c_size_t),
+        ("kind", c_int32),
+        ("batch_continues", c_uint8),
+        ("reserved", c_uint8 * 3),
+        ("sequence", c_uint64),
+        ("keyspace", c_char_p),
+        ("key", c_void_p),
+        ("key_length", c_size_t),
+        ("value", c_void_p),
+        ("value_length", c_size_t),
+        ("expires_at_ms", c_int64),
     ]
 
 
@@ -127,11 +193,16 @@ _FUNCTIONS = {
     "esker_merge": (c_int, [_handle]),
     "esker_backup": (c_int, [_handle, c_char_p, c_char_p]),
     "esker_statistics": (c_int, [_handle, POINTER(c_void_p), POINTER(c_size_t)]),
+    "esker_verify": (
+        c_int,
+        [_handle, Progress, c_void_p, POINTER(VerifyReport), POINTER(c_void_p), POINTER(c_size_t)],
+    ),
     "esker_keyspace_open": (c_int, [_handle, c_char_p, POINTER(_handle)]),
     "esker_keyspace_close": (c_int, [_handle]),
     "esker_keyspace_remove": (c_int, [_handle, c_char_p]),
     "esker_keyspace_names": (c_int, [_handle, POINTER(POINTER(c_char_p)), POINTER(c_size_t)]),
     "esker_count": (c_int, [_handle, POINTER(c_uint64)]),
+    "esker_count_range": (c_int, [_handle, POINTER(Range), POINTER(c_uint64)]),
     "esker_get": (c_int, [_handle, *_bytes, POINTER(c_void_p), POINTER(c_size_t)]),
     "esker_get_into": (c_int, [_handle, *_bytes, *_bytes, POINTER(c_size_t)]),
     "esker_get_many": (c_int, [_handle, c_void_p, c_size_t, c_void_p, POINTER(c_void_p)]),
@@ -146,6 +217,7 @@ _FUNCTIONS = {
     "esker_remove": (c_int, [_handle, *_bytes, _write_options]),
     "esker_remove_if_version": (c_int, [_handle, *_bytes, c_uint64, _write_options]),
     "esker_remove_all": (c_int, [_handle, _write_options]),
+    "esker_remove_range": (c_int, [_handle, POINTER(Range), _write_options, POINTER(c_uint64)]),
     "esker_batch_create": (c_int, [_handle, POINTER(_handle)]),
     "esker_batch_put": (c_int, [_handle, _handle, *_bytes, *_bytes, _write_options]),
     "esker_batch_remove": (c_int, [_handle, _handle, *_bytes]),
@@ -154,10 +226,14 @@ _FUNCTIONS = {
     "esker_batch_free": (c_int, [_handle]),
     "esker_snapshot_open": (c_int, [_handle, POINTER(_handle)]),
     "esker_snapshot_get": (c_int, [_handle, _handle, *_bytes, POINTER(c_void_p), POINTER(c_size_t)]),
+    "esker_snapshot_sequence": (c_int, [_handle, POINTER(c_uint64)]),
     "esker_snapshot_close": (c_int, [_handle]),
     "esker_cursor_open": (c_int, [_handle, _handle, POINTER(Range), POINTER(_handle)]),
     "esker_cursor_next": (c_int, [_handle, POINTER(Entry)]),
     "esker_cursor_close": (c_int, [_handle]),
+    "esker_changes_open": (c_int, [_handle, c_uint64, POINTER(ChangesOptions), POINTER(_handle)]),
+    "esker_changes_next": (c_int, [_handle, c_int64, POINTER(Change)]),
+    "esker_changes_close": (c_int, [_handle]),
 }
 
 

@@ -34,6 +34,13 @@ class Snapshot(Handle):
         super().__init__(handle.value, self._lib.esker_snapshot_close)
         self._default = default
 
+    @property
+    def sequence(self) -> int:
+        """The number of the last write that it shows: `Store.changes` since then has all that came behind it."""
+        sequence = ctypes.c_uint64()
+        check(self._lib.esker_snapshot_sequence(self._handle, sequence))
+        return sequence.value
+
     def keyspace(self, keyspace: Optional["Keyspace"] = None) -> "SnapshotKeyspace":
         """A keyspace at that instant; the default one unless another is named."""
         return SnapshotKeyspace(self, keyspace if keyspace is not None else self._default)

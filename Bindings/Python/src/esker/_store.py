@@ -5,13 +5,15 @@ from __future__ import annotations
 import ctypes
 import json
 import os
-from typing import Any, Dict, List, Optional, Union
+from typing import Any, Callable, Dict, List, Optional, Union
 
 from . import _errors
 from ._batch import Batch
+from ._changes import Changes
+from ._events import Event, Observer
 from ._handles import Handle
 from ._keyspace import Keyspace
-from ._library import Options, check, fail, library
+from ._library import Options, Progress, VerifyReport, check, fail, library
 from ._settings import Durability, Expiry, durability_fields, expiry_fields, milliseconds
 from ._snapshot import Snapshot
 
@@ -87,6 +89,18 @@ class Store(Keyspace):
         """The store as it is now."""
         return Snapshot(self._store, self)
 
+    def changes(
+        self, since: Optional[int] = None, *, keeping: int = 256 << 20, including_unsynced: bool = False
+    ) -> Changes:
+        """All writes behind the one with this number, in all keyspaces, in order, and later ones as they are made.
+
+        Args:
+          since: The number of a change, a write or a snapshot; 0 for the first write, None for what comes from now on.
+          keeping: How many bytes of merged segments are kept for it. Beyond that it raises HistoryGoneError.
+          including_unsynced: Whether writes are shown at once, although a power failure may undo them.
+        """
+        return Changes(self._store, since, keeping, including_unsynced)
+
     def sync(self) -> None:
         """Makes every write that returned before the call durable."""
         check(self._lib.esker_sync(self._store._handle))
@@ -107,6 +121,34 @@ class Store(Keyspace):
         """
         earlier = None if previous is None else os.fsencode(previous)
         check(self._lib.esker_backup(self._store._handle, os.fsencode(directory), earlier))
+
+    def verify(self, progress: Optional[Callable[[float], object]] = None) -> Dict[str, Any]:
+        """Reads every byte and compares all checksums. Returns how many `files`, `bytes` and `records` it has read, and
+        as `damage` a list with an entry for each damaged range: empty if everything is as it was written.
+
+        `progress` is told which share is done, from 0 to 1; if it returns False, or raises, the call ends.
+        """
+        raised: List[BaseException] = []
+
+        def told(_: Any, share: float) -> int:
+            try:
+                return int(progress is None or progress(share) is not False)
+            except BaseException as error:
+                raised.append(error)
+                return 0
+
+        text = ctypes.c_void_p()
+        length = ctypes.c_size_t()
+        function = Progress(told) if progress is not None else Progress()
+        status = self._lib.esker_verify(self._store._handle, function, None, VerifyReport(), text, length)
+        if raised:
+            raise raised[0]
+        check(status)
+        try:
+            report: Dict[str, Any] = json.loads(ctypes.string_at(text.value or 0, length.value))
+            return report
+        finally:
+            self._lib.esker_free(text)
 
     def statistics(self) -> Dict[str, Any]:
         """Figures of the store; sizes are in bytes."""
@@ -140,6 +182,7 @@ def open(
     verification: str = "once",
     merge_automatically: bool = True,
     merge_bytes_per_second: Optional[int] = None,
+    on_event: Optional[Callable[[Event], object]] = None,
 ) -> Store:
     """Opens the store in a directory.
 
@@ -164,6 +207,8 @@ def open(
         "opening".
       merge_automatically: Whether space is reclaimed in the background, not only by `Store.merge`.
       merge_bytes_per_second: The most that merges copy.
+      on_event: Is told what happens in the store, in whatever thread it happens; the last event is "closed". It must
+        return soon, and not close the store.
     """
     if mode not in _CREATION:
         raise ValueError(f'mode must be "r", "w", "c" or "x", not {mode!r}')
@@ -197,7 +242,14 @@ def open(
     location = "" if path is None else os.fspath(path)
     lib = library()
     handle = ctypes.c_void_p()
-    check(lib.esker_open(None if in_memory else os.fsencode(location), options, handle))
+    observer = None
+    if on_event is not None:
+        observer = Observer(on_event)
+        options.on_event = observer.function
+    status = lib.esker_open(None if in_memory else os.fsencode(location), options, handle)
+    if status != 0 and observer is not None:
+        observer.forget()
+    check(status)
     assert handle.value is not None
     opened = StoreHandle(handle.value, lib.esker_close)
     try:
