@@ -9,6 +9,8 @@ protocol SourceUse {
 struct InputReading {
   let format: TransferFormat
   let keyField: String?
+  /// The field of a JSON object that has the list of records; nil if the input is that list, or lines.
+  var list: String?
   let dialect: CSVDialect
   /// The greatest length of a line, a row, or a string.
   let limit: Int
@@ -16,6 +18,10 @@ struct InputReading {
   var rows: Rows?
   /// The files of a folder.
   var folder: FolderSource?
+  /// The entries of a file of MMKV.
+  var mmkv: MMKVSource?
+  /// The keys of a server.
+  var server: RedisServerSource?
 
   struct Rows {
     let query: SQLiteQuery
@@ -26,6 +32,7 @@ struct InputReading {
 
   /// Makes the source for the format, and has it used: each with code of its own, as it is called for every record.
   func give(_ reader: inout LineReader, to use: some SourceUse) throws {
+    if let server { return try use.use(server, &reader) }
     switch (format, keyField.flatMap { KeyField(argument: $0) }) {
     case (.csv, _), (.tsv, _): try use.use(CSVSource(keyField: keyField, limit: limit, dialect), &reader)
     case (.mdb, _): try use.use(MDBSource(), &reader)
@@ -36,6 +43,9 @@ struct InputReading {
       if let rows { try use.use(SQLiteSource(rows.shape, rows.columns), &reader) }
     case (.folder, _):
       if let folder { try use.use(folder, &reader) }
+    case (.mmkv, _):
+      if let mmkv { try use.use(mmkv, &reader) }
+    case (_, let keyField?) where list != nil: try use.use(ListSource(keyField: keyField, list: list), &reader)
     case (_, let keyField?) where try ListSource.isNext(in: &reader):
       try use.use(ListSource(keyField: keyField), &reader)
     case (_, let keyField?): try use.use(DocumentSource(keyField: keyField), &reader)

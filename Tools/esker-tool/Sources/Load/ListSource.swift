@@ -1,15 +1,18 @@
 import Esker
 
 /// The elements of a JSON list, which may be as long as it likes and on any number of lines: the value is the unchanged element,
-/// the key one of its fields.
+/// the key one of its fields. The list is the input, or a field of the object that the input is.
 struct ListSource: RecordSource {
+  /// The field that has the list; nil if the input is the list.
+  private let list: String?
   private var scanner: JSONScanner
   private var bounds = ElementBounds()
   private var element = 0..<0
   private var isBehindComma = false
   private var isEnded = false
 
-  init(keyField: KeyField) {
+  init(keyField: KeyField, list: String? = nil) {
+    self.list = list
     scanner = JSONScanner(keyField)
   }
 
@@ -26,11 +29,16 @@ struct ListSource: RecordSource {
   }
 
   mutating func begin(_ reader: inout LineReader) throws(ToolError) {
+    if let list {
+      var named = NamedList(list)
+      return try named.find(&reader)
+    }
     try reader.pass(through: UInt8(ascii: "["))
   }
 
   mutating func next(_ reader: inout LineReader) throws(ToolError) -> SourceStep {
-    if isEnded { return try rest(&reader) }
+    // Behind a list in an object come others, which are of no interest.
+    if isEnded { return list == nil ? try rest(&reader) : .end }
     switch try reader.next(&bounds) {
     case .end:
       isEnded = true

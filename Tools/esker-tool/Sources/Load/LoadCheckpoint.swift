@@ -1,6 +1,16 @@
 import Esker
 import Foundation
 
+/// A place in an input between two records.
+struct LoadPlace: Equatable {
+  /// Bytes of the input before it.
+  var bytes: Int
+  /// Lines before it.
+  var lines: Int
+  /// The checksum of those bytes, and of the way they are read.
+  var checksum: UInt32
+}
+
 /// A load's position: everything before it is stored, and nothing after it.
 struct LoadPosition: Codable, Equatable {
   /// Bytes of the input.
@@ -11,6 +21,8 @@ struct LoadPosition: Codable, Equatable {
   var records = 0
   /// The checksum of those bytes, and of the way they are read.
   var checksum: UInt32 = 0
+
+  var place: LoadPlace { LoadPlace(bytes: bytes, lines: lines, checksum: checksum) }
 }
 
 /// Keeps a load's position in the store itself, in the same batch as the records, so that it is exact after any crash.

@@ -17,6 +17,8 @@ enum TransferFormat: String, ExpressibleByArgument, CaseIterable {
   case rdb
   /// A property list, as UserDefaults writes it; only loaded.
   case plist
+  /// A file of MMKV, with the one beside it; only loaded.
+  case mmkv
   /// A database of SQLite.
   case sqlite
   /// A folder with a file for each key.

@@ -103,24 +103,18 @@ struct Loader<Source: RecordSource>: ~Copyable {
     _ progress: Progress
   ) throws {
     guard let stopped = try checkpoint.position() else { return note(reader) }
-    let isThere = try reader.skip(to: stopped.bytes, lines: stopped.lines) { position throws(ToolError) in
+    let isThere = try source.resume(at: stopped.place, &reader) { position throws(ToolError) in
       try Interruption.check()
       progress.update(done: 0, at: position)
     }
-    guard isThere, reader.checksum == stopped.checksum else {
-      throw ToolError.otherInput(name: reader.name)
-    }
+    guard isThere else { throw ToolError.otherInput(name: reader.name) }
     tally.earlier = stopped.records
     note(reader)
   }
 
   private mutating func note(_ reader: borrowing LineReader) {
-    position = LoadPosition(
-      bytes: reader.bytesConsumed,
-      lines: reader.lineNumber,
-      records: stored,
-      checksum: reader.checksum
-    )
+    guard let place = source.place(reader) else { return }
+    position = LoadPosition(bytes: place.bytes, lines: place.lines, records: stored, checksum: place.checksum)
   }
 
   /// Stores some records together with the position after them, atomically; false at the end.

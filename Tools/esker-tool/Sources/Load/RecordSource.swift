@@ -26,6 +26,19 @@ protocol RecordSource {
   /// The number of the record, among what ``unit`` says.
   func number(_ reader: borrowing LineReader) -> Int
 
+  /// The place behind the record that was read last; nil if there is none from which a later load could go on.
+  func place(_ reader: borrowing LineReader) -> LoadPlace?
+
+  /// Moves to the place where an earlier load of the same input stopped. Called behind ``begin(_:)``.
+  ///
+  /// - Parameter progress: Called now and then with the reader's position.
+  /// - Returns: False if the input is another one.
+  mutating func resume(
+    at place: LoadPlace,
+    _ reader: inout LineReader,
+    _ progress: (Int) throws(ToolError) -> Void
+  ) throws(ToolError) -> Bool
+
   /// Calls `body` with the record's key and value.
   func withRecord(_ reader: borrowing LineReader, _ body: (Span<UInt8>, Span<UInt8>) throws -> Void) throws
 
@@ -43,6 +56,19 @@ extension RecordSource {
   static var unit: String { "line" }
   mutating func begin(_ reader: inout LineReader) {}
   func number(_ reader: borrowing LineReader) -> Int { reader.lineNumber }
+
+  func place(_ reader: borrowing LineReader) -> LoadPlace? {
+    LoadPlace(bytes: reader.bytesConsumed, lines: reader.lineNumber, checksum: reader.checksum)
+  }
+
+  mutating func resume(
+    at place: LoadPlace,
+    _ reader: inout LineReader,
+    _ progress: (Int) throws(ToolError) -> Void
+  ) throws(ToolError) -> Bool {
+    try reader.skip(to: place.bytes, lines: place.lines, progress: progress) && reader.checksum == place.checksum
+  }
+
   var keyspace: String? { nil }
   var forms: LoadTarget.Forms? { nil }
   var expiry: Expiry? { nil }

@@ -44,6 +44,17 @@ struct InputFile: ~Copyable {
     gunzip = nil
   }
 
+  /// Reads what comes through a descriptor, and closes that at the end.
+  ///
+  /// - Parameter name: What the input is called in messages.
+  init(descriptor: Int32, name: String) {
+    self.name = name
+    self.descriptor = descriptor
+    program = nil
+    isRegular = false
+    gunzip = nil
+  }
+
   private static func isRegular(_ descriptor: Int32) -> Bool {
     SystemCalls.status(of: descriptor).map { $0.st_mode & S_IFMT == S_IFREG } ?? false
   }

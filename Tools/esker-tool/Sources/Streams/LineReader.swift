@@ -132,7 +132,7 @@ struct LineReader: ~Copyable {
     while true {
       if let end = bounds.scan(buffer.span, from: searched, to: filled) {
         let element = start..<end
-        let isBracket = buffer[end] == UInt8(ascii: "]")
+        let isBracket = buffer[end] == bounds.closing
         if isBracket, !isTooLong, isBlank(buffer.span.extracting(element)) {
           bounds.isClosed = true
           pass(upTo: end + 1)
@@ -151,6 +151,11 @@ struct LineReader: ~Copyable {
       if isTooLong { pass(upTo: filled) }
       try fill()
     }
+  }
+
+  /// Consumes bytes that ``peek(_:)`` has shown.
+  mutating func pass(_ count: Int) {
+    pass(upTo: min(start + count, filled))
   }
 
   /// Consumes bytes that need not end with a line.

@@ -46,7 +46,8 @@ enum ExitStatus {
       failure
     case .comparedDamage: trouble
     case .argumentNotUTF8, .notEncoded, .notOfForm, .notForDocuments, .otherForms, .notFromJSON, .noCommand, .noCounter,
-      .noCounters, .copyOntoItself, .nowhere, .openQuote, .longLine, .lineNotUTF8, .notInShell, .noHost, .readOnlyShell,
+      .noCounters, .copyOntoItself, .nowhere, .openQuote, .longLine, .lineNotUTF8, .notInShell, .noHost, .noServer,
+      .readOnlyShell,
       .editedToOtherForm, .notEditable, .otherFile, .noKeyField,
       .insideStore, .oneKeyspace, .noTable, .noColumn:
       usage

@@ -3,7 +3,7 @@ import Foundation
 /// System calls without C pointers. After a failure `errno` says why.
 ///
 /// Safety: these calls take pointers to paths, which Swift ends with a zero and keeps during the call, to locals that they
-/// fill, and to buffers whose length they are told.
+/// fill, to addresses that are freed behind their use, and to buffers whose length they are told.
 enum SystemCalls {
   /// Returns the descriptor, or a negative number on failure.
   static func open(_ path: String, _ flags: Int32, mode: mode_t = 0) -> Int32 {
@@ -75,6 +75,41 @@ enum SystemCalls {
   static func isHungUp(_ descriptor: Int32) -> Bool {
     var wait = pollfd(fd: descriptor, events: 0, revents: 0)
     return unsafe poll(&wait, 1, 0) > 0 && Int32(wait.revents) & (POLLERR | POLLHUP) != 0
+  }
+
+  /// Connects to a port of a host, whose addresses are tried one after the other.
+  ///
+  /// - Returns: The descriptor, or a negative number and why the last address failed; nil if the host is not known.
+  static func connect(_ host: String, port: Int) -> (descriptor: Int32, code: Int32)? {
+    var hints = unsafe addrinfo()
+    #if canImport(Glibc)
+      unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+    #else
+      unsafe hints.ai_socktype = SOCK_STREAM
+    #endif
+    var found: UnsafeMutablePointer<addrinfo>?
+    guard unsafe getaddrinfo(host, "\(port)", &hints, &found) == 0 else { return nil }
+    defer { unsafe freeaddrinfo(found) }
+    var code = ENOENT
+    var next = unsafe found
+    while let address = unsafe next {
+      let descriptor = unsafe socket(
+        address.pointee.ai_family,
+        address.pointee.ai_socktype,
+        address.pointee.ai_protocol
+      )
+      code = errno
+      if descriptor >= 0 {
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        if unsafe Foundation.connect(descriptor, address.pointee.ai_addr, address.pointee.ai_addrlen) == 0 {
+          return (descriptor, 0)
+        }
+        code = errno
+        close(descriptor)
+      }
+      unsafe next = unsafe address.pointee.ai_next
+    }
+    return (-1, code)
   }
 
   static func rename(_ path: String, to other: String) -> Bool {

@@ -116,6 +116,8 @@ enum ToolError: Error, Equatable {
   case readOnlyShell
   /// No address can be listened on under this name.
   case noHost(String)
+  /// No address is known of a host to connect to.
+  case noServer(String)
   /// The output file already exists.
   case outputExists(path: String)
   /// A benchmark read something other than what it had put.
@@ -221,6 +223,7 @@ extension ToolError: CustomStringConvertible {
     case .oneKeyspace: "use takes the name of one keyspace, or nothing"
     case .readOnlyShell: "this shell only reads: start it without --read-only to write"
     case .noHost(let name): "no address to listen on is known for \"\(name)\""
+    case .noServer(let name): "no address to connect to is known for \"\(name)\""
     case .outputExists(let path): "\(path) already exists: nothing was written; choose another path, or remove it"
     case .benchmarkFailed(let why): why
     case .argumentNotUTF8(let position):

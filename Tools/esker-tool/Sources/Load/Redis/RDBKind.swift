@@ -23,34 +23,44 @@ struct RDBKind: Equatable {
   /// What is counted if it is not loaded.
   let name: String
   let parts: Parts
+  /// What it becomes; nil for a string, and for what is not loaded.
+  let shape: RDBCollection.Shape?
+  /// How several elements are in one string; nil if each has its own.
+  let packing: RDBPacking?
 
-  static let string: UInt8 = 0
+  static let string = RDBKind("string key", .strings(1))
+
+  private init(_ name: String, _ parts: Parts, _ shape: RDBCollection.Shape? = nil, _ packing: RDBPacking? = nil) {
+    (self.name, self.parts, self.shape, self.packing) = (name, parts, shape, packing)
+  }
 
   /// The type with a number; nil if none is known.
-  init?(_ number: UInt8) {
-    let known: (String, Parts)? =
-      switch number {
-      case 0: ("string key", .strings(1))
-      case 1, 14: ("list key", .repeated([.string]))
-      case 2: ("set key", .repeated([.string]))
-      case 3: ("sorted set key", .repeated([.string, .score]))
-      case 4: ("hash key", .repeated([.string, .string]))
-      case 5: ("sorted set key", .repeated([.string, .double]))
-      case 7: ("module key", .module)
-      case 9, 13, 16: ("hash key", .strings(1))
-      case 10: ("list key", .strings(1))
-      case 11, 20: ("set key", .strings(1))
-      case 12, 17: ("sorted set key", .strings(1))
-      case 15: ("stream key", .stream(version: 1))
-      case 18: ("list key", .repeated([.length, .string]))
-      case 19: ("stream key", .stream(version: 2))
-      case 21: ("stream key", .stream(version: 3))
-      case 24: ("hash key", .expiringFields)
-      case 25: ("hash key", .expiring(.string))
-      default: nil
-      }
-    guard let known else { return nil }
-    (name, parts) = known
+  static func of(_ number: UInt8) -> RDBKind? {
+    switch number {
+    case 0: string
+    case 1: RDBKind("list key", .repeated([.string]), .list)
+    case 2: RDBKind("set key", .repeated([.string]), .list)
+    case 3: RDBKind("sorted set key", .repeated([.string, .score]), .sortedSet)
+    case 4: RDBKind("hash key", .repeated([.string, .string]), .hash)
+    case 5: RDBKind("sorted set key", .repeated([.string, .double]), .sortedSet)
+    case 7: RDBKind("module key", .module)
+    case 9: RDBKind("zipmap hash key", .strings(1))
+    case 10: RDBKind("list key", .strings(1), .list, .ziplist)
+    case 11: RDBKind("set key", .strings(1), .list, .intset)
+    case 12: RDBKind("sorted set key", .strings(1), .sortedSet, .ziplist)
+    case 13: RDBKind("hash key", .strings(1), .hash, .ziplist)
+    case 14: RDBKind("list key", .repeated([.string]), .list, .ziplist)
+    case 15: RDBKind("stream key", .stream(version: 1))
+    case 16: RDBKind("hash key", .strings(1), .hash, .listpack)
+    case 17: RDBKind("sorted set key", .strings(1), .sortedSet, .listpack)
+    case 18: RDBKind("list key", .repeated([.length, .string]), .list, .listpack)
+    case 19: RDBKind("stream key", .stream(version: 2))
+    case 20: RDBKind("set key", .strings(1), .list, .listpack)
+    case 21: RDBKind("stream key", .stream(version: 3))
+    case 24: RDBKind("expiring-field hash key", .expiringFields)
+    case 25: RDBKind("expiring-field hash key", .expiring(.string))
+    default: nil
+    }
   }
 }
 

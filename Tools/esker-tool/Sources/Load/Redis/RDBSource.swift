@@ -1,7 +1,7 @@
 import Esker
 
-/// The strings of an RDB file, which Redis and Valkey keep on the disk, with their instants of expiry. The database 0 is the usual keyspace,
-/// and the database 5 the keyspace `db5`. Keys of other types are counted.
+/// The keys of an RDB file, which Redis and Valkey keep on the disk, with their instants of expiry: strings as they are, lists, sets, sorted
+/// sets and hashes as JSON. The database 0 is the usual keyspace, and the database 5 the keyspace `db5`. Keys of other types are counted.
 struct RDBSource: RecordSource {
   static let unit = "key"
   static let magic = Array("REDIS".utf8)
@@ -60,14 +60,11 @@ struct RDBSource: RecordSource {
   }
 
   private mutating func entry(_ number: UInt8, _ reader: inout LineReader) throws(ToolError) -> SourceStep {
-    guard let kind = RDBKind(number) else { throw reading.fault("type \(number) of values is not known", reader) }
+    guard let kind = RDBKind.of(number) else { throw reading.fault("type \(number) of values is not known", reader) }
     count += 1
     let key = try reading.string(&reader)
-    guard number == RDBKind.string else {
-      try reading.skip(kind, &reader)
-      return .notTaken(kind: kind.name)
-    }
-    let value = try reading.string(&reader)
+    let value = try reading.value(kind, &reader)
+    if case .notTaken(let kind) = value { return .notTaken(kind: kind) }
     guard case .bytes(let keyBytes) = key, case .bytes(let valueBytes) = value else {
       return .bad(line: count, why: reader.tooLong)
     }
