@@ -36,7 +36,13 @@ import Testing
     try expect("float", "\0\0 @", [0, 0, 0x20, 0x40])
     let five = Array(numbers == "doubles" ? "5.0".utf8.map { $0 } : [0, 0, 0, 0, 0, 0, 0x14, 0x40])
     #expect(try value("five") == five)
-    let ratio = numbers == "doubles" ? Array("0.1".utf8) : [0x9A, 0x99, 0x99, 0x99, 0x99, 0x99, 0xB9, 0x3F]
+    // With integers, eight bytes that may be one are one.
+    let ratio: [UInt8] =
+      switch numbers {
+      case "doubles": Array("0.1".utf8)
+      case "integers": Array("35717401473862810".utf8)
+      default: [0x9A, 0x99, 0x99, 0x99, 0x99, 0x99, 0xB9, 0x3F]
+      }
     #expect(try value("ratio") == ratio)
   }
 
