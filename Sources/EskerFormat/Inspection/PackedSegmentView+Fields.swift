@@ -40,17 +40,27 @@ extension PackedCell {
     var list = FieldList()
     let widths = CellColumn.allCases.map { Int(view.u8(start + CellColumn.widthsOffset + $0.rawValue)) }
     list.add("header checksum", 4, .hash(UInt64(entry.headChecksum)))
-    list.add("values checksum", 4, .hash(UInt64(entry.plainChecksum)))
+    if groupsStart > 0 {
+      list.add("records in a group", 4, .number(UInt64(groupCount)))
+    } else {
+      list.add("values checksum", 4, .hash(UInt64(entry.plainChecksum)))
+    }
     list.add("header length", 2, .number(UInt64(headLength)))
     list.add("stored length", 2, .number(UInt64(storedLength)))
     list.add("values length", 2, .number(UInt64(plainLength)))
     list.add("records", 1, .number(UInt64(count)))
-    list.add("cell mark", 1, .hash(UInt64(PackedLayout.cellMark)))
+    list.add("cell mark", 1, .hash(UInt64(view.u8(start + 15))))
     list.add("column widths", 6, .word(widths.map(String.init).joined(separator: " ")))
     list.add("common key bytes", 1, .number(UInt64(keyPrefixLength)))
     // The columns' bases, in on-disk order.
     for column in [CellColumn.kind, .sequence, .keyspace, .expiry, .keyLength, .valueLength] {
       list.add(column.words + " base", column.baseLength, base(of: column))
+    }
+    if groupsStart > 0 {
+      for offset in stride(from: groupsStart, to: columnsStart, by: PackedLayout.groupHeaderLength) {
+        list.add("values checksum", 4, .hash(UInt64(view.u32(start + offset))))
+        list.add("values end", 2, .number(UInt64(view.u16(start + offset + 4))))
+      }
     }
     for column in CellColumn.allCases { list.add(column.words + " column", widths[column.rawValue] * count, .bytes) }
     list.add("common key", keyPrefixLength, .bytes)
@@ -60,13 +70,16 @@ extension PackedCell {
     list.add("other keys", before - start - written, .bytes)
     list.add("rest of the key", keys.count, .bytes)
     list.add("other keys", headLength - (before - start) - keys.count, .bytes)
-    if storedLength < plainLength {
-      list.add("values, compressed", storedLength, .bytes)
+    let groupStart = (view.offset(of: entry.stored) ?? start + headLength) - start - headLength
+    list.add("other groups", groupStart, .bytes)
+    if entry.isCompressed {
+      list.add("values, compressed", entry.stored.count, .bytes)
     } else {
       list.add("other values", entry.valueOffset, .bytes)
       list.add("value", entry.valueLength, .bytes)
-      list.add("other values", plainLength - entry.valueOffset - entry.valueLength, .bytes)
+      list.add("other values", entry.stored.count - entry.valueOffset - entry.valueLength, .bytes)
     }
+    list.add("other groups", storedLength - groupStart - entry.stored.count, .bytes)
     list.pad(to: PackedLayout.cellLength)
     return list.fields
   }

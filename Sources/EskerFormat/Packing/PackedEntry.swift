@@ -26,7 +26,7 @@ public struct PackedEntry {
   public let headChecksum: UInt32
   /// The offset that the header's checksum was made for.
   let headOffset: Int
-  /// The value as stored, or the values of the whole cell.
+  /// The value as stored, or the values of its group in a cell.
   let stored: ByteRun
   /// The length in bytes of `stored` after decompression.
   public let plainLength: Int
@@ -36,8 +36,10 @@ public struct PackedEntry {
   let plainChecksum: UInt32
   /// Where the value starts in the uncompressed bytes.
   let valueOffset: Int
+  /// The same for records whose values are compressed together, and for no others.
+  let groupID: Int
 
-  /// The bytes that the value takes on disk; in a cell, all of its values together.
+  /// The bytes that the value takes on disk; in a cell, all values of its group together.
   public var storedLength: Int { stored.count }
 
   /// Whether the record shares a cell with others.

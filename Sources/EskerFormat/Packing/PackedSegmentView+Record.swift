@@ -55,7 +55,8 @@ extension PackedSegmentView {
       plainLength: valueLength,
       isCompressed: isCompressed,
       plainChecksum: u32(offset + 4),
-      valueOffset: 0
+      valueOffset: 0,
+      groupID: offset
     )
   }
 }

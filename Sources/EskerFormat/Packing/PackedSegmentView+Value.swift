@@ -17,7 +17,7 @@ extension PackedSegmentView {
   ///   - isHeadVerified: Whether the header's checksum has just been compared.
   ///   - buffer: A copy of the segment's dictionary with space for the uncompressed bytes right after it, which halves the
   ///     time to decompress.
-  /// - Complexity: O(n); with a buffer 0.2 microseconds for 500 bytes. In a cell, all of its values are decompressed.
+  /// - Complexity: O(n); with a buffer 0.2 microseconds for 500 bytes. In a cell, the values of a group are decompressed.
   public func copyValue(
     of entry: PackedEntry,
     into destination: UnsafeMutableRawBufferPointer,
@@ -68,15 +68,15 @@ extension PackedSegmentView {
   /// The damage to a record whose header is intact, if any. For checking records in sequence.
   ///
   /// - Parameters:
-  ///   - checked: The last cell checked, and the result: the records of a cell share their values.
+  ///   - checked: The last group in a cell that was checked, and the result.
   ///   - buffer: A copy of the segment's dictionary with space for `bufferLength` uncompressed bytes right after it.
   public func valueDamage(
     of entry: PackedEntry,
-    lastCell checked: inout (start: Int, damage: RecordDamage?)?,
+    lastGroup checked: inout (id: Int, damage: RecordDamage?)?,
     buffer: UnsafeMutableRawPointer,
     bufferLength: Int
   ) -> RecordDamage? {
-    if entry.isInCell, let checked, checked.start == entry.headOffset { return checked.damage }
+    if entry.isInCell, let checked, checked.id == entry.groupID { return checked.damage }
     let isIntact: Bool
     if !entry.isCompressed {
       isIntact = entry.isIntact(entry.stored)
@@ -86,7 +86,7 @@ extension PackedSegmentView {
       isIntact = damage(of: entry) == nil
     }
     let damage: RecordDamage? = isIntact ? nil : .bodyChecksum
-    if entry.isInCell { checked = (entry.headOffset, damage) }
+    if entry.isInCell { checked = (entry.groupID, damage) }
     return damage
   }
 

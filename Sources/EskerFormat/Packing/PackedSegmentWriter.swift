@@ -54,6 +54,7 @@ public struct PackedSegmentWriter: ~Copyable {
     self.header.dictionaryLength = UInt32(dictionary.count)
     self.header.dictionaryChecksum = Array(dictionary).checksum(of: 0..<dictionary.count)
     self.header.plainBytes = 0
+    self.header.hasGroups = true
     compressor = LZ4Compressor(level: level, dictionary: Array(dictionary))
     output = [UInt8](repeating: 0, count: SegmentHeader.length)
     output += dictionary

@@ -35,8 +35,17 @@ public enum PackedLayout {
   /// The length in bytes of a cell's header, without the columns.
   static let cellHeaderLength = 52
 
+  /// The plain bytes that a group of values in a cell is to have: a look-up decompresses a group, and longer ones compress better.
+  static let groupLength = 384
+
+  /// The length in bytes of a group's checksum and end.
+  static let groupHeaderLength = 6
+
   /// Stored in place of a record's kind and flags.
-  static let cellMark: UInt8 = 0x0f
+  static let cellMark: UInt8 = 0x1f
+
+  /// The mark of a cell whose values are one group, as cells were written before.
+  static let wholeCellMark: UInt8 = 0x0f
 
   /// Where the first record after a dictionary starts.
   static func recordsStart(dictionaryLength: Int) -> Int { SegmentHeader.length + dictionaryLength }

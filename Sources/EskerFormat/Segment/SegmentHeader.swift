@@ -63,6 +63,8 @@ public struct SegmentHeader: Hashable, Sendable {
   public var dictionaryChecksum: UInt32 = 0
   /// The total length in bytes that a packed segment's records would have unpacked.
   public var plainBytes: UInt64 = 0
+  /// Whether the cells of a packed segment have their values in groups.
+  public var hasGroups = false
 
   /// A header with the given fields.
   public init(
@@ -87,12 +89,17 @@ public struct SegmentHeader: Hashable, Sendable {
     magic: Envelope.magic("ESKRSEG1"),
     length: length,
     checksumOffset: 124,
-    featuresOffset: 12
+    featuresOffset: 12,
+    knownFeatures: groups
   )
+
+  /// The feature flag for cells with groups.
+  private static let groups: UInt32 = 1
 
   /// The header's bytes.
   public func encoded() -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: Self.length)
+    bytes.store(hasGroups ? Self.groups : 0, at: 12)
     bytes.store(storeID.low, at: 16)
     bytes.store(storeID.high, at: 24)
     bytes.store(seed.low, at: 32)
@@ -126,6 +133,10 @@ public struct SegmentHeader: Hashable, Sendable {
     try Self.envelope.check(bytes)
     guard let kind = SegmentKind(exactly: bytes.u32(at: 60)) else {
       throw .damaged(reason: "the segment's kind is unknown", offset: 60)
+    }
+    hasGroups = bytes.u32(at: 12) & Self.groups != 0
+    guard kind == .packed || !hasGroups else {
+      throw .damaged(reason: "only packed segments have groups", offset: 12)
     }
     try bytes.requireZeros(in: (kind == .packed ? 96 : 80)..<124)
     storeID = StoreID(low: bytes.u64(at: 16), high: bytes.u64(at: 24))

@@ -154,7 +154,7 @@ struct SegmentVerification {
 
   private mutating func verifyPacked(_ view: PackedSegmentView, in buffer: UnsafeMutableRawPointer) {
     var walk = PackedWalk(view)
-    var lastCell: (start: Int, damage: RecordDamage?)?
+    var lastGroup: (id: Int, damage: RecordDamage?)?
     var ahead = ScanWindow(segment)
     defer { ahead.finish() }
     ahead.reach(0)
@@ -166,7 +166,7 @@ struct SegmentVerification {
         places.insert(entry.offset)
         let damage = unsafe view.valueDamage(
           of: entry,
-          lastCell: &lastCell,
+          lastGroup: &lastGroup,
           buffer: buffer,
           bufferLength: UnpackingBuffers.outputLength
         )

@@ -34,6 +34,39 @@ import Testing
     #expect(layout.dictionaryLength > 0 && untouched > layout.dictionaryLength / 4)
   }
 
+  @Test func damagedValuesOfACellHurtOnlyTheirGroup() throws {
+    let records: [PlainRecord] = (10..<58).map { number in
+      let value = Array("a tiny document of 32 bytes, #\(number)".utf8)
+      return PlainRecord(UInt64(number), key: Array("key \(number)".utf8), value: value)
+    }
+    let file = try PackedFile(records, dictionary: [])
+    let cell = file.placements[0].offset & ~(PackedLayout.cellLength - 1)
+    func number(at offset: Int) -> Int {
+      Int(file.bytes.buffer[cell + offset]) + 256 * Int(file.bytes.buffer[cell + offset + 1])
+    }
+    let start = cell + number(at: 8)
+    let values = start..<start + number(at: 10)
+    let inGroup = number(at: 4)
+    #expect(inGroup < 16 && file.placements.allSatisfy { $0.offset < cell + PackedLayout.cellLength })
+    var noticed = 0
+    for position in values {
+      file.bytes.buffer[position] ^= 4
+      defer { file.bytes.buffer[position] ^= 4 }
+      let found = file.placements.map { file.view.entry(at: $0.offset).flatMap(file.plain) }
+      let lost = records.indices.filter { found[$0] == nil }
+      // A match may have become another one of the same bytes.
+      guard let first = lost.first else {
+        #expect(found == records)
+        continue
+      }
+      noticed += 1
+      #expect(first % inGroup == 0, "byte \(position)")
+      #expect(lost == Array(first..<min(first + inGroup, records.count)), "byte \(position)")
+      for (record, found) in zip(records, found) { #expect(found == nil || found == record) }
+    }
+    #expect(noticed > values.count * 9 / 10)
+  }
+
   @Test func walkGoesOnBehindDamage() throws {
     let file = try PackedFile(Self.records)
     for position in stride(from: file.header.layout.recordsStart, to: file.recordsEnd, by: 3) {
@@ -77,8 +110,9 @@ import Testing
       // Half of the noise looks like a cell.
       if Bool.random(using: &random), noise.buffer.count > 1_100 {
         var bytes = noise.bytes
-        bytes[1_039] = 0x0f
+        bytes[1_039] = Bool.random(using: &random) ? 0x0f : 0x1f
         bytes[1_038] &= 0x3f
+        bytes.replaceSubrange(1_028..<1_032, with: [UInt8.random(in: 0...65, using: &random), 0, 0, 0])
         for column in 0..<6 { bytes[1_040 + column] &= 3 }
         bytes[1_033] &= 3
         bytes[1_035] &= 3

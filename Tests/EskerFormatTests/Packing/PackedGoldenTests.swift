@@ -2,11 +2,11 @@ import EskerFormat
 import Foundation
 import Testing
 
-/// The packed segment of the format article, as it is on disk, for ever.
+/// The packed segment of the format article, and one as they were written before, for ever.
 @Suite struct PackedGoldenTests {
-  static var golden: [UInt8] {
+  static func golden(hasGroups: Bool) -> [UInt8] {
     var file = [UInt8](repeating: 0, count: Golden.packedSegmentLength)
-    for (offset, text) in Golden.packedSegment {
+    for (offset, text) in hasGroups ? Golden.groupedSegment : Golden.packedSegment {
       let piece = bytes(hex: text)
       file.replaceSubrange(offset..<offset + piece.count, with: piece)
     }
@@ -18,11 +18,13 @@ import Testing
     "Claire McDowell"],"genres":["Drama","Short","Silent"]}
     """
 
-  @Test func packedSegmentOfTheArticleDecodes() throws {
-    let file = AlignedBytes(Self.golden)
+  @Test(arguments: [false, true]) func packedSegmentDecodes(hasGroups: Bool) throws {
+    let golden = Self.golden(hasGroups: hasGroups)
+    let file = AlignedBytes(golden)
     let header = try SegmentHeader(decoding: file.bytes.span.bytes)
     #expect(header.kind == .packed && header.dictionaryLength == 64 && header.plainBytes == 352)
-    let footer = Array(Self.golden[2048...])
+    #expect(header.hasGroups == hasGroups)
+    let footer = Array(golden[2048...])
     let view = PackedSegmentView(
       base: UnsafeRawPointer(file.start),
       end: Int(try SegmentFooter(decoding: footer.span.bytes).recordsEnd),
@@ -63,7 +65,7 @@ import Testing
       contentsOf: root.appendingPathComponent("Sources/EskerLog/EskerLog.docc/Format.md"),
       encoding: .utf8
     )
-    let golden = Self.golden
+    let golden = Self.golden(hasGroups: true)
     var shown = 0
     // As the dump of the other segment, but for a fifth digit.
     for line in article.split(separator: "\n") {
@@ -75,6 +77,6 @@ import Testing
       #expect(hex(piece) == hex(golden[offset..<offset + piece.count]), "\(line)")
       shown += piece.count
     }
-    #expect(shown == 469)
+    #expect(shown == 485)
   }
 }

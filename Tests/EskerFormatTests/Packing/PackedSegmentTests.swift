@@ -67,6 +67,23 @@ import Testing
     #expect(file.plain(entries[1]) == text)
   }
 
+  /// A look-up decompresses a group: longer ones take longer, and shorter ones more space.
+  @Test(arguments: [1, 10, 46, 140]) func valuesInACellShareGroups(length: Int) throws {
+    let value = [UInt8](repeating: 65, count: length)
+    let records: [PlainRecord] = (0..<400).map { number in
+      PlainRecord(UInt64(number + 1), key: Array("key \(number)".utf8), value: value)
+    }
+    let file = try PackedFile(records)
+    var longest = 0
+    for (record, placement) in zip(records, file.placements) {
+      let entry = try #require(file.view.entry(at: placement.offset))
+      #expect(file.plain(entry) == record)
+      #expect(entry.plainLength <= 384)
+      longest = max(longest, entry.plainLength)
+    }
+    #expect(longest == min(384 / length, 64) * length)
+  }
+
   @Test func emptySegmentHasNoRecords() throws {
     let file = try PackedFile([])
     var walk = PackedWalk(file.view)
