@@ -85,8 +85,9 @@ private let newVersion = ProcessInfo.processInfo.environment["ESKER_NEW_STORES"]
     }
   }
 
-  @Test func packed() throws {
-    try make("packed", options: Options(segmentSize: 64 << 10, compression: .lz4)) { writer in
+  /// The cells of the first have their values in one group.
+  @Test(arguments: ["packed", "groups"]) func packed(_ name: String) throws {
+    try make(name, options: Options(segmentSize: 64 << 10, compression: .lz4)) { writer in
       for number in 0..<60 { try writer.put("{\"name\":\"small\",\"number\":\(number)}", "small/\(number)") }
       for number in 0..<40 {
         let text = (0..<25).map { "line \($0) of text \(number)" }.joined(separator: "\n")

@@ -76,7 +76,8 @@ import Testing
     let names = Set(StoreFixture.all.map { $0.directory.lastPathComponent })
     #expect(
       names.isSuperset(of: [
-        "cache", "clean", "copied", "damaged", "expiring", "history", "killed", "ordered", "packed", "sealed", "typed",
+        "cache", "clean", "copied", "damaged", "expiring", "groups", "history", "killed", "ordered", "packed", "sealed",
+        "typed",
       ])
     )
     let entries = try StoreFixture.all.reduce(0) {
