@@ -25,6 +25,8 @@
       case lock(UInt)
       case condition(UInt)
       case turnstile(UInt)
+      /// By its place in a page, as each process has its own mapping of the file.
+      case sharedWord(UInt)
       case end(of: Int)
       case othersEnd
     }
@@ -78,6 +80,8 @@
     var newcomer: Newcomer?
     /// A thread that has ended, but for what the system does: whoever comes next waits for it.
     var ended: esker_thread?
+    /// Who goes on wherever it can.
+    var hurried: Int?
 
     private init(_ plan: SchedulePlan, _ trace: ScheduleTrace) {
       self.plan = plan
@@ -111,6 +115,17 @@
     public static func note(_ text: String) {
       guard let schedule = mine else { return }
       schedule.trace.append(ScheduleEvent(.note, by: schedule.current), text)
+    }
+
+    /// Runs a body beside which nobody goes on, but for whoever holds a lock that it waits for, until that is released.
+    ///
+    /// For calls in which Swift's runtime holds locks of its own, as a cancellation does: a run knows nothing of these, so a member that
+    /// waited for one would keep all of them waiting.
+    public static func hurry(_ body: () -> Void) {
+      guard let schedule = mine else { return body() }
+      schedule.hurried = schedule.current
+      body()
+      schedule.hurried = nil
     }
 
     /// A number that grows with each point, to tell which of two calls came first.
@@ -211,7 +226,9 @@
       var event = event
       var chosen = usual
       let options = ready.union(timed)
-      if options.count > 1 {
+      if let next = nextInHurry(ready) {
+        chosen = next
+      } else if options.count > 1 {
         chosen = plan.choose(
           Choice(step: trace.steps, current: me, ready: ready, timed: timed, usual: usual, givesWay: givesWay)
         )
@@ -222,6 +239,14 @@
       if trace.points > Self.mostPoints { Self.fail("no end after \(trace.points) points") }
       if timed.contains(chosen) { expire(chosen) }
       return chosen
+    }
+
+    /// Who goes on if one is in a hurry: that one, or whoever holds the lock that it waits for.
+    private func nextInHurry(_ ready: MemberSet) -> Int? {
+      guard let hurried else { return nil }
+      if ready.contains(hurried) { return hurried }
+      guard case .waiting(.lock(let lock), _) = members[hurried].state, let holder = holders[lock] else { return nil }
+      return ready.contains(holder) ? holder : nil
     }
 
     private func expire(_ index: Int) {
@@ -252,6 +277,7 @@
     private func number(_ obstacle: Obstacle) -> UInt32 {
       switch obstacle {
       case .lock(let address), .condition(let address), .turnstile(let address): number(address)
+      case .sharedWord(let place): number(place)
       case .end(of: let index): UInt32(index)
       case .othersEnd: 0
       }

@@ -124,6 +124,27 @@
       wake(.turnstile(UInt(bitPattern: word)), UInt(bitPattern: word), "a turnstile", all: all)
     }
 
+    // MARK: Words that processes share
+
+    /// In place of sleeping on a word of a file; false for a thread that is no member.
+    static func wait(shared word: UnsafeMutableRawPointer, while value: UInt32, nanoseconds: UInt64) -> Bool {
+      guard let schedule = mine else { return false }
+      let place = place(of: word)
+      schedule.point(ScheduleEvent(.wait, by: schedule.current, "a shared word", schedule.number(place)))
+      if unsafe esker_word_load(word) == value {
+        schedule.wait(for: .sharedWord(place), "a shared word", until: schedule.time &+ nanoseconds)
+      }
+      return true
+    }
+
+    static func wake(shared word: UnsafeMutableRawPointer) -> Bool {
+      wake(.sharedWord(place(of: word)), place(of: word), "a shared word", all: true)
+    }
+
+    /// The same for all mappings of a file. Those who sleep on the word at that place of another file may wake, too: a wait may end without
+    /// a change.
+    private static func place(of word: UnsafeMutableRawPointer) -> UInt { UInt(bitPattern: word) & 0xFFF }
+
     // MARK: Atomics, calls, yields and time
 
     /// Before an atomic is read or changed.

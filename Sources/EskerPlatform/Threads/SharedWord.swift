@@ -18,12 +18,18 @@ public struct SharedWord: @unchecked Sendable {
 
   /// Sleeps until the value differs from `value`, for that many nanoseconds at most.
   public func wait(while value: UInt32, nanoseconds: UInt64) {
+    #if SCHEDULES
+      if unsafe Schedule.wait(shared: word, while: value, nanoseconds: nanoseconds) { return }
+    #endif
     unsafe esker_shared_word_wait(word, value, nanoseconds)
   }
 
   /// Changes the value, and wakes all who sleep on it.
   public func advance() {
     unsafe esker_word_advance(word)
+    #if SCHEDULES
+      if unsafe Schedule.wake(shared: word) { return }
+    #endif
     unsafe esker_shared_word_wake(word)
   }
 }
