@@ -1,3 +1,3 @@
 extension Scenario {
-  static let all = reading + segments + stores + fronts
+  static let all = reading + replacing + segments + waiting + stores + turns + fronts
 }

@@ -10,12 +10,13 @@ final class TaskThread: TaskExecutor, @unchecked Sendable {
   private var isOver = false
 
   /// Runs a task on the calling thread.
-  static func run(_ name: String, _ body: @escaping @Sendable () async throws -> Void) {
+  static func run(_ name: String, _ handle: CancelledTask?, _ body: @escaping @Sendable () async throws -> Void) {
     let thread = TaskThread()
-    Task(executorPreference: thread) {
+    let task = Task(executorPreference: thread) {
       do { try await body() } catch { Schedule.fail("\(name) ends, but it threw: \(error)") }
       thread.end()
     }
+    handle?.begin(task)
     while let job = thread.next() { job.runSynchronously(on: thread.asUnownedTaskExecutor()) }
   }
 
@@ -42,7 +43,9 @@ final class TaskThread: TaskExecutor, @unchecked Sendable {
 
 extension Part {
   /// A thread that runs a task.
-  init(task name: String, _ body: @escaping @Sendable () async throws -> Void) {
-    self.init(name) { TaskThread.run(name, body) }
+  ///
+  /// - Parameter handle: By which others cancel it.
+  init(task name: String, _ handle: CancelledTask? = nil, _ body: @escaping @Sendable () async throws -> Void) {
+    self.init(name) { TaskThread.run(name, handle, body) }
   }
 }
