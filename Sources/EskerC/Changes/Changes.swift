@@ -76,9 +76,9 @@ extension ChangesObject.State {
     }
     bytes.removeAll()
     let stored = value ?? []
-    guard let namePlace = unsafe bytes.append(name.span.bytes),
-      let keyPlace = unsafe bytes.append(change.key.span.bytes),
-      let valuePlace = unsafe bytes.append(stored.span.bytes), let start = unsafe bytes.start
+    guard let namePlace = unsafe bytes.append(ContiguousArray(name).span.bytes),
+      let keyPlace = unsafe bytes.append(ContiguousArray(change.key).span.bytes),
+      let valuePlace = unsafe bytes.append(ContiguousArray(stored).span.bytes), let start = unsafe bytes.start
     else { throw CallFailure.noMemory }
     unsafe shown.batch_continues = change.batchContinues ? 1 : 0
     unsafe shown.sequence = change.sequence.rawValue

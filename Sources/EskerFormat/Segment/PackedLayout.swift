@@ -36,7 +36,7 @@ public enum PackedLayout {
   static let cellHeaderLength = 52
 
   /// The plain bytes that a group of values in a cell is to have: a look-up decompresses a group, and longer ones compress better.
-  static let groupLength = 384
+  package static let groupLength = 768
 
   /// The length in bytes of a group's checksum and end.
   static let groupHeaderLength = 6

@@ -47,7 +47,7 @@ import Testing
     let start = cell + number(at: 8)
     let values = start..<start + number(at: 10)
     let inGroup = number(at: 4)
-    #expect(inGroup < 16 && file.placements.allSatisfy { $0.offset < cell + PackedLayout.cellLength })
+    #expect(inGroup <= records.count / 2 && file.placements.allSatisfy { $0.offset < cell + PackedLayout.cellLength })
     var noticed = 0
     for position in values {
       file.bytes.buffer[position] ^= 4

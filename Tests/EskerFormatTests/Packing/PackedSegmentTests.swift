@@ -78,10 +78,10 @@ import Testing
     for (record, placement) in zip(records, file.placements) {
       let entry = try #require(file.view.entry(at: placement.offset))
       #expect(file.plain(entry) == record)
-      #expect(entry.plainLength <= 384)
+      #expect(entry.plainLength <= PackedLayout.groupLength)
       longest = max(longest, entry.plainLength)
     }
-    #expect(longest == min(384 / length, 64) * length)
+    #expect(longest == min(PackedLayout.groupLength / length, 64) * length)
   }
 
   @Test func emptySegmentHasNoRecords() throws {
