@@ -117,6 +117,21 @@ import Testing
     #expect(Set(covering.map(\.location.offset)).count == covering.count, "\(covering)")
   }
 
+  /// Without a footer, the records of what a merge wrote are read one by one: that it is damaged is damage to nothing else.
+  @Test(arguments: [false, true]) func whatAMergeWroteIsReadWithoutItsFooter(isBodyDamaged: Bool) throws {
+    let store = try KilledStore()
+    let row = try #require(store.rows.first { $0.kind == .merged })
+    let name = FileName.segment(row.id)
+    var image = store.image.flipping(name, Int(row.footerOffset) + 40, bit: 1)
+    if isBodyDamaged { image = image.flipping(name, SegmentHeader.length + 100, bit: 1) }
+    let (log, report, keys) = try outcome(of: image)
+    let expected = isBodyDamaged ? 2 : 1
+    #expect(log.damage.count == expected, "\(log.damage)")
+    #expect(log.damage.allSatisfy { $0.path.hasSuffix(name) })
+    #expect(report.damage.count == expected, "\(report.damage)")
+    #expect(keys == store.keys)
+  }
+
   @Test func theUnusedEndOfAClosedStoreIsMissedToo() throws {
     let machine = Machine()
     let store = try machine.open()
