@@ -129,7 +129,7 @@
     /// In place of sleeping on a word of a file; false for a thread that is no member.
     static func wait(shared word: UnsafeMutableRawPointer, while value: UInt32, nanoseconds: UInt64) -> Bool {
       guard let schedule = mine else { return false }
-      let place = place(of: word)
+      let place = unsafe place(of: word)
       schedule.point(ScheduleEvent(.wait, by: schedule.current, "a shared word", schedule.number(place)))
       if unsafe esker_word_load(word) == value {
         schedule.wait(for: .sharedWord(place), "a shared word", until: schedule.time &+ nanoseconds)
@@ -138,7 +138,7 @@
     }
 
     static func wake(shared word: UnsafeMutableRawPointer) -> Bool {
-      wake(.sharedWord(place(of: word)), place(of: word), "a shared word", all: true)
+      unsafe wake(.sharedWord(place(of: word)), place(of: word), "a shared word", all: true)
     }
 
     /// The same for all mappings of a file. Those who sleep on the word at that place of another file may wake, too: a wait may end without
