@@ -14,7 +14,7 @@ import sys
 def search_paths(products):
     """What the compiler is told to find the modules of this package and those that they import."""
     found = ["-I", f"{products}/Modules"]
-    for path in glob.glob("Sources/C*/include"):
+    for path in glob.glob("Sources/C*/include") + [os.path.dirname(map) for map in glob.glob("Sources/C*/module.modulemap")]:
         found += ["-I", path]
     # The C modules of the packages that Esker depends on: some bring a map of the module, for others the build has written one.
     for path in glob.glob(f"{products}/../../checkouts/*/Sources/*/include/module.modulemap"):
