@@ -21,8 +21,7 @@ final class Catalog: Sendable {
 
   private let present: Guarded<Present>
   private let edits: Guarded<ManifestState>
-  /// The last reset of each keyspace that was emptied since the store was opened.
-  private let resets = Guarded<[UInt32: Reset]>([:], .keyspaces)
+  let resets: KeyspaceResets
   /// Relaxed, both: numbers by themselves; nothing is read through them.
   private let nextSegmentID: Atomic<UInt64>
   /// The mean size in bytes of the records written lately; 0 as long as that is unknown.
@@ -72,13 +71,6 @@ final class Catalog: Sendable {
     var isEnded = false
   }
 
-  private struct Reset {
-    var sequence: UInt64
-    /// The last incarnation whose reset is durable, and the current one.
-    var before: UInt32
-    var after: UInt32
-  }
-
   /// - Parameters:
   ///   - manifest: The manifest that was read.
   ///   - lacksHistory: Whether its history was lost to damage.
@@ -96,6 +88,7 @@ final class Catalog: Sendable {
     self.env = env
     self.commits = commits
     self.granules = granules
+    resets = KeyspaceResets(commits)
     reserve = SpaceReserve(directory: env.path, fileSystem: env.platform.fileSystem)
     nextSegmentID = Atomic(manifest.nextSegmentID)
     var manifest = manifest
@@ -392,23 +385,6 @@ final class Catalog: Sendable {
   /// Skips all ids up to this one, since a file may have it.
   func passSegmentIDs(through id: UInt64) { nextSegmentID.max(id &+ 1, ordering: .relaxed) }
 
-  // MARK: Keyspaces
-
-  /// Notes that a keyspace was emptied or removed by the record with this number, which may not be durable yet; 0 if it is.
-  func noteReset(of keyspace: KeyspaceTag, from old: UInt32, at sequence: UInt64) {
-    let durable = commits.durableSequence
-    resets.withLock { resets in
-      // The manifest names the last incarnation that is durable, however many resets follow it.
-      let known = resets[keyspace.id]
-      let before = known.map { $0.sequence > durable ? $0.before : old } ?? old
-      resets[keyspace.id] = Reset(sequence: sequence, before: before, after: keyspace.incarnation)
-    }
-  }
-
-  /// The last record that emptied or removed a keyspace; 0 if none has since the store was opened. Until it is durable, no manifest
-  /// names what it began.
-  var lastReset: UInt64 { resets.withLock { $0.values.reduce(0) { max($0, $1.sequence) } } }
-
   // MARK: History
 
   /// What openings have found, this one included if it is for writing, and whether any of it was lost to damage.
@@ -535,13 +511,8 @@ final class Catalog: Sendable {
       manifest.segments[position].evictionPlace = place + 1
     }
     manifest.mergedThrough = max(manifest.mergedThrough, min(durable, present.withLock { $0.reusedThrough }))
-    resets.withLock { resets in
-      for position in manifest.keyspaces.indices {
-        guard let reset = resets[manifest.keyspaces[position].id] else { continue }
-        manifest.keyspaces[position].incarnation = reset.sequence > durable ? reset.before : reset.after
-      }
-      manifest.keyspaces.removeAll { $0.tag.isRemoved }
-    }
+    resets.apply(to: &manifest.keyspaces, durable: durable)
+    manifest.keyspaces.removeAll { $0.tag.isRemoved }
     manifest.history = history.rows
   }
 

@@ -394,7 +394,7 @@ final class Keydir: @unchecked Sendable {
 
   /// Begins the next incarnation of a keyspace. Entries of the previous one are no longer visible, and are purged later.
   func empty(_ core: KeyspaceCore, beginning tag: KeyspaceTag, at sequence: UInt64, _ keys: borrowing KeydirState) {
-    catalog.noteReset(of: tag, from: core.tag.incarnation, at: sequence)
+    catalog.resets.note(tag, from: core.tag.incarnation, at: sequence)
     core.begin(incarnation: tag.incarnation)
     countUnpurged(core.count)
     core.setCount(0, byteCount: 0)

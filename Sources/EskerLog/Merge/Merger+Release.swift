@@ -61,7 +61,7 @@ extension Merger {
     }
     guard !chosen.isEmpty else { return false }
     // The manifest is to name what these began: their records may go.
-    try commits.waitDurable(catalog.lastReset, onlyThrough: true)
+    try commits.waitDurable(catalog.resets.last, onlyThrough: true)
     try writer.open()
     let checkpoint = try maintainer.holdingImages { () throws(StoreError) in
       let checkpoint = catalog.manifest.checkpointID
