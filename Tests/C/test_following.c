@@ -60,13 +60,13 @@ void test_key_ranges(void) {
 
 static int go_on(void *context, double share) {
   *(double *)context = share;
-  return 1;
+  return 0;
 }
 
 static int stop(void *context, double share) {
   (void)context;
   (void)share;
-  return 0;
+  return 1;
 }
 
 void test_verification(void) {

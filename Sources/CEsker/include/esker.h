@@ -200,7 +200,7 @@ typedef struct esker_event {
  */
 typedef void (*esker_event_handler)(void *context, const esker_event *event);
 
-/* Is told how much of a call is done, from 0 to 1, in the thread that called; what is not 0 goes on, 0 stops it. */
+/* Is told how much of a call is done, from 0 to 1, in the thread that called. It returns 0 to go on, anything else to stop. */
 typedef int (*esker_progress)(void *context, double share);
 
 /* ---- Stores ---- */

@@ -20,7 +20,7 @@ package func verify(
     try unsafe fill(report, esker_verify_report())
     let found = try store.verify { share in
       guard let progress = unsafe progress else { return true }
-      return unsafe progress(context, share) != 0
+      return unsafe progress(context, share) == 0
     }
     if let json = unsafe json { try unsafe JSONText(found).handOut(json, length) }
     func sum(_ count: KeyPath<Report.Verification.Damage, Int>) -> UInt64 {

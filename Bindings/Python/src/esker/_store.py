@@ -132,10 +132,10 @@ class Store(Keyspace):
 
         def told(_: Any, share: float) -> int:
             try:
-                return int(progress is None or progress(share) is not False)
+                return int(progress is not None and progress(share) is False)
             except BaseException as error:
                 raised.append(error)
-                return 0
+                return 1
 
         text = ctypes.c_void_p()
         length = ctypes.c_size_t()
