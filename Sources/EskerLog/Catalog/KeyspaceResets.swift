@@ -1,4 +1,5 @@
 internal import EskerFormat
+internal import EskerPlatform
 
 /// The last reset of each keyspace that was emptied or removed since the store was opened.
 ///
