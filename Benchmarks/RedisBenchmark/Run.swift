@@ -9,7 +9,7 @@ import Synchronization
 enum Run {
   static let keys = 10_000
   static let tasks = 1_000
-  static let payload = [UInt8](repeating: 7, count: 100)
+  static let payload = ContiguousArray<UInt8>(repeating: 7, count: 100)
 
   nonisolated static func all(_ arguments: [String]) async {
     let seconds =

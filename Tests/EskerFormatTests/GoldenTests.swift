@@ -6,7 +6,7 @@ import Testing
 @Suite struct GoldenTests {
   @Test func segmentOfTheArticleDecodes() throws {
     let file = AlignedBytes(bytes(hex: Golden.segment))
-    let header = try SegmentHeader(decoding: file.bytes.span.bytes)
+    let header = try SegmentHeader(decoding: ContiguousArray(file.bytes).span.bytes)
     #expect(header == Sample.segmentHeader)
     let inKeyspace = KeyspaceTag(id: 3, incarnation: 1)
     let expected: [(Int, RecordHeader, String, String)] = [
@@ -41,25 +41,25 @@ import Testing
       offset += record.size
     }
     #expect(builder.encoded() == Array(file.bytes[offset...]))
-    #expect(try SegmentFooter(decoding: Array(file.bytes[offset...]).span.bytes).entryCount == 3)
+    #expect(try SegmentFooter(decoding: ContiguousArray(file.bytes[offset...]).span.bytes).entryCount == 3)
   }
 
   @Test func markOfACopyDecodesAndEncodes() throws {
     let golden = bytes(hex: Golden.copyMark)
     let mark = CopyMark(processID: 4711, storeID: Sample.segmentHeader.storeID)
     #expect(hex(mark.encoded()) == hex(golden))
-    #expect(try CopyMark(decoding: golden.span.bytes) == mark)
+    #expect(try CopyMark(decoding: ContiguousArray(golden).span.bytes) == mark)
     for (index, _) in golden.enumerated() {
       var damaged = golden
       damaged[index] ^= 0x10
-      #expect(throws: FormatError.self, "byte \(index)") { try CopyMark(decoding: damaged.span.bytes) }
-      #expect(throws: FormatError.self) { try CopyMark(decoding: Array(golden[..<index]).span.bytes) }
+      #expect(throws: FormatError.self, "byte \(index)") { try CopyMark(decoding: ContiguousArray(damaged).span.bytes) }
+      #expect(throws: FormatError.self) { try CopyMark(decoding: ContiguousArray(golden[..<index]).span.bytes) }
     }
   }
 
   @Test func exportStreamOfTheArticleDecodesAndEncodes() throws {
     let golden = bytes(hex: Golden.export)
-    let (header, checksum) = try ExportHeader.decode(golden.span.bytes)
+    let (header, checksum) = try ExportHeader.decode(ContiguousArray(golden).span.bytes)
     #expect(header.sequence == 2)
     #expect(header.storeTime == 1_700_000_000_123)
     #expect(header.encoded() == (Array(golden[..<64]), checksum))
@@ -73,7 +73,7 @@ import Testing
     for (offset, expected) in [(64, keyspace), (100, entry), (144, end)] {
       let head = golden[offset..<offset + 32]
       #expect(expected.encoded(continuing: chain).bytes == Array(head))
-      let (frame, next) = try ExportFrame.decode(Array(head).span.bytes, continuing: chain)
+      let (frame, next) = try ExportFrame.decode(ContiguousArray(head).span.bytes, continuing: chain)
       #expect(frame == expected)
       chain = next
     }
@@ -147,7 +147,7 @@ import Testing
   @Test func manifestIsGolden() throws {
     let golden = bytes(hex: Golden.manifest)
     #expect(hex(Sample.manifest.encoded()) == hex(golden))
-    #expect(try Manifest(decoding: golden.span.bytes) == Sample.manifest)
+    #expect(try Manifest(decoding: ContiguousArray(golden).span.bytes) == Sample.manifest)
   }
 
   @Test func historyIsGolden() throws {
@@ -156,8 +156,8 @@ import Testing
     #expect(hex(manifest.suffix(golden.count)) == hex(golden))
     // Nothing else but its length and what follows from that tells it from one without.
     #expect(manifest.count == Sample.manifest.encoded().count + golden.count)
-    #expect(try Manifest(decoding: manifest.span.bytes) == Sample.manifestWithHistory)
-    #expect(try Manifest(decoding: manifest.span.bytes, forgetsHistory: true) == Sample.manifest)
+    #expect(try Manifest(decoding: ContiguousArray(manifest).span.bytes) == Sample.manifestWithHistory)
+    #expect(try Manifest(decoding: ContiguousArray(manifest).span.bytes, forgetsHistory: true) == Sample.manifest)
     #expect(try hex(bytesShown(under: "A history, byte by byte")) == hex(golden))
   }
 
@@ -166,7 +166,8 @@ import Testing
       bytes(hex: Golden.checkpoint) + Array(repeating: 0, count: 3_932) + bytes(hex: Golden.checkpointChecksum)
     #expect(hex(Sample.checkpoint.encoded()) == hex(golden))
     #expect(
-      try CheckpointHeader(decoding: golden.span.bytes, fileLength: Sample.checkpointFileLength) == Sample.checkpoint
+      try CheckpointHeader(decoding: ContiguousArray(golden).span.bytes, fileLength: Sample.checkpointFileLength)
+        == Sample.checkpoint
     )
     #expect(hex(Sample.meta.encoded()) == hex(bytes(hex: Golden.meta)))
   }

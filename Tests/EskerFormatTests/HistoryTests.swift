@@ -4,7 +4,7 @@ import Testing
 /// What is kept of openings, and what damage to it costs.
 @Suite struct HistoryTests {
   private func decoded(_ manifest: Manifest) throws -> [OpeningRow] {
-    try Manifest(decoding: manifest.encoded().span.bytes).history
+    try Manifest(decoding: ContiguousArray(manifest.encoded()).span.bytes).history
   }
 
   @Test func eachFieldOfARowIsKept() throws {
@@ -60,11 +60,11 @@ import Testing
     for offset in start..<intact.count {
       var damaged = intact
       damaged[offset] ^= UInt8.random(in: 1...255, using: &random)
-      #expect(throws: FormatError.self) { try Manifest(decoding: damaged.span.bytes) }
-      #expect(try Manifest(decoding: damaged.span.bytes, forgetsHistory: true) == Sample.manifest)
+      #expect(throws: FormatError.self) { try Manifest(decoding: ContiguousArray(damaged).span.bytes) }
+      #expect(try Manifest(decoding: ContiguousArray(damaged).span.bytes, forgetsHistory: true) == Sample.manifest)
       let short = Array(intact[..<offset])
-      #expect(throws: FormatError.self) { try Manifest(decoding: short.span.bytes) }
-      #expect(try Manifest(decoding: short.span.bytes, forgetsHistory: true) == Sample.manifest)
+      #expect(throws: FormatError.self) { try Manifest(decoding: ContiguousArray(short).span.bytes) }
+      #expect(try Manifest(decoding: ContiguousArray(short).span.bytes, forgetsHistory: true) == Sample.manifest)
     }
   }
 
@@ -74,12 +74,12 @@ import Testing
       var bytes = Sample.manifestWithHistory.encoded()
       bytes[Sample.manifest.encoded().count + place] = 9
       Repair.checksums(of: &bytes, like: "manifest with history")
-      let error = #expect(throws: FormatError.self) { try Manifest(decoding: bytes.span.bytes) }
+      let error = #expect(throws: FormatError.self) { try Manifest(decoding: ContiguousArray(bytes).span.bytes) }
       guard case .damaged = error else {
         Issue.record("byte \(place) makes the manifest one of another version: \(String(describing: error))")
         continue
       }
-      #expect(try Manifest(decoding: bytes.span.bytes, forgetsHistory: true) == Sample.manifest)
+      #expect(try Manifest(decoding: ContiguousArray(bytes).span.bytes, forgetsHistory: true) == Sample.manifest)
     }
   }
 
@@ -87,7 +87,7 @@ import Testing
     var bytes = Sample.manifestWithHistory.encoded()
     bytes[Sample.manifest.encoded().count + 16] = count
     Repair.checksums(of: &bytes, like: "manifest with history")
-    #expect(throws: FormatError.self) { try Manifest(decoding: bytes.span.bytes) }
+    #expect(throws: FormatError.self) { try Manifest(decoding: ContiguousArray(bytes).span.bytes) }
   }
 
   @Test func moreRowsThanAreKeptAreDamage() throws {

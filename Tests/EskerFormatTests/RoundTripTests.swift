@@ -8,7 +8,7 @@ import Testing
       header.kind = kind
       header.creationTime = .min
       header.plannedCapacity = 1 << 43
-      #expect(try SegmentHeader(decoding: header.encoded().span.bytes) == header)
+      #expect(try SegmentHeader(decoding: ContiguousArray(header.encoded()).span.bytes) == header)
     }
   }
 
@@ -29,30 +29,30 @@ import Testing
       )
     }
     let bytes = builder.encoded()
-    let footer = try SegmentFooter(decoding: bytes.span.bytes)
+    let footer = try SegmentFooter(decoding: ContiguousArray(bytes).span.bytes)
     var cursor = footer.entries()
     var block: [FooterEntry] = []
     var entries: [FooterEntry] = []
     repeat {
-      try cursor.next(into: &block, from: bytes.span.bytes)
+      try cursor.next(into: &block, from: ContiguousArray(bytes).span.bytes)
       entries += block
     } while !block.isEmpty
     #expect(entries.count == count)
-    #expect(try entries == Sample.entries(of: bytes.span.bytes))
+    #expect(try entries == Sample.entries(of: ContiguousArray(bytes).span.bytes))
   }
 
   @Test func footerTellsOfEveryRecordAndNothingElse() throws {
     let bytes = Sample.footer.encoded()
     #expect(bytes.count == Sample.footer.length)
     #expect(bytes.count % 8 == 0)
-    let footer = try SegmentFooter(decoding: bytes.span.bytes)
+    let footer = try SegmentFooter(decoding: ContiguousArray(bytes).span.bytes)
     #expect(footer.length == bytes.count)
     #expect(footer.firstSequence == 6)
     #expect(footer.lastSequence == 300)
     #expect(footer.minExpiry == -5)
     #expect(footer.maxExpiry == 1_700_000_060_000)
     #expect(footer.neverExpiring == 2)
-    let entries = try Sample.entries(of: bytes.span.bytes)
+    let entries = try Sample.entries(of: ContiguousArray(bytes).span.bytes)
     var offset: UInt64 = 128
     #expect(entries.count == Sample.records.count)
     for (entry, record) in zip(entries, Sample.records) {
@@ -92,7 +92,7 @@ import Testing
         builder.append(record)
       }
       let bytes = builder.encoded()
-      let entries = try Sample.entries(of: bytes.span.bytes)
+      let entries = try Sample.entries(of: ContiguousArray(bytes).span.bytes)
       #expect(entries.map(\.sequence) == records.map(\.sequence))
       #expect(entries.map(\.keyspace) == records.map(\.keyspace))
       #expect(entries.map(\.keyHash) == records.map(\.keyHash))
@@ -103,18 +103,18 @@ import Testing
 
   @Test func trailerAloneTellsTheFootersLength() throws {
     let bytes = Sample.footer.encoded()
-    let trailer = try SegmentFooter(decodingTrailer: Array(bytes.suffix(96)).span.bytes)
+    let trailer = try SegmentFooter(decodingTrailer: ContiguousArray(bytes.suffix(96)).span.bytes)
     #expect(trailer.length == bytes.count)
     #expect(trailer.entryCount == 4)
   }
 
   @Test func manifestKeepsEveryField() throws {
     let manifest = Sample.manifest
-    #expect(try Manifest(decoding: manifest.encoded().span.bytes) == manifest)
+    #expect(try Manifest(decoding: ContiguousArray(manifest.encoded()).span.bytes) == manifest)
     // A file may be longer than what was written to it last.
-    #expect(try Manifest(decoding: (manifest.encoded() + [1, 2, 3]).span.bytes) == manifest)
+    #expect(try Manifest(decoding: ContiguousArray(manifest.encoded() + [1, 2, 3]).span.bytes) == manifest)
     let empty = Manifest(storeID: Sample.storeID, seed: Sample.seed)
-    #expect(try Manifest(decoding: empty.encoded().span.bytes) == empty)
+    #expect(try Manifest(decoding: ContiguousArray(empty.encoded()).span.bytes) == empty)
   }
 
   /// Only where there is one, so that versions from before there were any read what has none.
@@ -126,12 +126,12 @@ import Testing
     manifest.keyspaces[1].budget = KeyspaceBudget(bytes: .max, entries: 1000)
     let bytes = manifest.encoded()
     #expect(bytes[12] == 1 && bytes.count == before.count + 32)
-    #expect(try Manifest(decoding: bytes.span.bytes) == manifest)
+    #expect(try Manifest(decoding: ContiguousArray(bytes).span.bytes) == manifest)
     for length in 1...32 {
       var cut = Array(bytes.dropLast(length))
       Repair.store(UInt32(cut.count - 40), at: 24, in: &cut)
       Repair.checksums(of: &cut, like: "manifest")
-      #expect(throws: FormatError.self) { try Manifest(decoding: cut.span.bytes) }
+      #expect(throws: FormatError.self) { try Manifest(decoding: ContiguousArray(cut).span.bytes) }
     }
     manifest.keyspaces[0].budget = .unlimited
     manifest.keyspaces[1].budget = .unlimited
@@ -144,7 +144,7 @@ import Testing
       manifest.keyspaces.append(KeyspaceRow(id: UInt32(length), name: String(repeating: "k", count: length)))
     }
     manifest.nextKeyspaceID = 65_536
-    #expect(try Manifest(decoding: manifest.encoded().span.bytes) == manifest)
+    #expect(try Manifest(decoding: ContiguousArray(manifest.encoded()).span.bytes) == manifest)
   }
 
   @Test func manifestKeepsFormsOfEveryLength() throws {
@@ -153,16 +153,16 @@ import Testing
       let (keys, values) = (String(repeating: "k", count: length), String(repeating: "v", count: 255 - length))
       let forms = KeyspaceForms(keys: keys, values: values)
       manifest.keyspaces.append(KeyspaceRow(id: UInt32(length), name: "name \(length)", forms: forms))
-      #expect(try KeyspaceForms(decoding: forms.encoded().span.bytes) == forms)
+      #expect(try KeyspaceForms(decoding: ContiguousArray(forms.encoded()).span.bytes) == forms)
     }
     manifest.nextKeyspaceID = 256
-    #expect(try Manifest(decoding: manifest.encoded().span.bytes) == manifest)
+    #expect(try Manifest(decoding: ContiguousArray(manifest.encoded()).span.bytes) == manifest)
     #expect(manifest.keyspaces[0].forms.keys == nil && manifest.keyspaces[255].forms.values == nil)
   }
 
   @Test(arguments: [[1], [1, 0], [0, 2, 65], [1, 0, 65, 65], [1, 0, 0xFF]] as [[UInt8]])
   func formsThatLieAboutTheirLengthAreRefused(_ bytes: [UInt8]) {
-    #expect(throws: FormatError.self) { try KeyspaceForms(decoding: bytes.span.bytes) }
+    #expect(throws: FormatError.self) { try KeyspaceForms(decoding: ContiguousArray(bytes).span.bytes) }
   }
 
   /// The second row of the sample has a name of seven bytes behind 20, and no form.
@@ -171,7 +171,7 @@ import Testing
     bytes[bytes.count - 32 + 19] = 6
     Repair.checksums(of: &bytes, like: "manifest")
     let expected = FormatError.damaged(reason: "a keyspace's name is truncated", offset: bytes.count - 16)
-    #expect(throws: expected) { try Manifest(decoding: bytes.span.bytes) }
+    #expect(throws: expected) { try Manifest(decoding: ContiguousArray(bytes).span.bytes) }
   }
 
   @Test func formsAreCompletedAndNeverContradicted() {
@@ -191,7 +191,7 @@ import Testing
       manifest.nextKeyspaceID = next
       let reason = "the next keyspace's identifier is impossible: \(next)"
       #expect(throws: FormatError.damaged(reason: reason, offset: 132)) {
-        try Manifest(decoding: manifest.encoded().span.bytes)
+        try Manifest(decoding: ContiguousArray(manifest.encoded()).span.bytes)
       }
     }
   }
@@ -200,24 +200,24 @@ import Testing
     var manifest = Sample.manifest
     manifest.segments[1].granule = 2
     #expect(throws: FormatError.damaged(reason: "two segments share an address", offset: 136)) {
-      try Manifest(decoding: manifest.encoded().span.bytes)
+      try Manifest(decoding: ContiguousArray(manifest.encoded()).span.bytes)
     }
     manifest = Sample.manifest
     manifest.segments[1].id = 3
     #expect(throws: FormatError.damaged(reason: "two segments have the same identifier", offset: 136)) {
-      try Manifest(decoding: manifest.encoded().span.bytes)
+      try Manifest(decoding: ContiguousArray(manifest.encoded()).span.bytes)
     }
     manifest = Sample.manifest
     manifest.keyspaces[1].name = "sessions"
     #expect(throws: FormatError.damaged(reason: "two keyspaces have the same identifier or name", offset: 128)) {
-      try Manifest(decoding: manifest.encoded().span.bytes)
+      try Manifest(decoding: ContiguousArray(manifest.encoded()).span.bytes)
     }
   }
 
   @Test func checkpointKeepsEveryField() throws {
     let header = Sample.checkpoint
     let decoded = try CheckpointHeader(
-      decoding: header.encoded().span.bytes,
+      decoding: ContiguousArray(header.encoded()).span.bytes,
       fileLength: Sample.checkpointFileLength
     )
     #expect(decoded == header)
@@ -227,7 +227,9 @@ import Testing
     #expect(decoded.layout.pageTableLength == 12)
     #expect(decoded.layout.metaOffset == decoded.layout.pageTableOffset + 16)
     let meta = Sample.meta
-    #expect(try CheckpointMeta(decoding: meta.encoded().span.bytes, checksum: header.metaChecksum) == meta)
+    #expect(
+      try CheckpointMeta(decoding: ContiguousArray(meta.encoded()).span.bytes, checksum: header.metaChecksum) == meta
+    )
   }
 
   @Test func checkpointKeepsWhereKeysAreInOrder() throws {
@@ -235,14 +237,22 @@ import Testing
     let tag = KeyspaceTag(id: 3, incarnation: 4)
     meta.orders = [CheckpointMeta.Order(tag: tag, offset: 8_192, byteCount: 12_288, root: 4_096, keyCount: 300)]
     var bytes = meta.encoded()
-    let checksum = CRC32C.checksum(of: bytes.span.bytes)
-    #expect(try CheckpointMeta(decoding: bytes.span.bytes, checksum: checksum, hasOrders: true) == meta)
-    #expect(throws: FormatError.self) { try CheckpointMeta(decoding: bytes.span.bytes, checksum: checksum) }
+    let checksum = CRC32C.checksum(of: ContiguousArray(bytes).span.bytes)
+    #expect(
+      try CheckpointMeta(decoding: ContiguousArray(bytes).span.bytes, checksum: checksum, hasOrders: true) == meta
+    )
+    #expect(throws: FormatError.self) {
+      try CheckpointMeta(decoding: ContiguousArray(bytes).span.bytes, checksum: checksum)
+    }
     // More rows than there are bytes for.
     let place = bytes.count - 48
     bytes.replaceSubrange(place..<place + 8, with: Array(repeating: 0xff, count: 8))
     #expect(throws: FormatError.self) {
-      try CheckpointMeta(decoding: bytes.span.bytes, checksum: CRC32C.checksum(of: bytes.span.bytes), hasOrders: true)
+      try CheckpointMeta(
+        decoding: ContiguousArray(bytes).span.bytes,
+        checksum: CRC32C.checksum(of: ContiguousArray(bytes).span.bytes),
+        hasOrders: true
+      )
     }
 
     var header = Sample.checkpoint
@@ -250,7 +260,8 @@ import Testing
     let encoded = header.encoded()
     #expect(encoded[12] == 3)
     #expect(
-      try CheckpointHeader(decoding: encoded.span.bytes, fileLength: Sample.checkpointFileLength).hasOrders
+      try CheckpointHeader(decoding: ContiguousArray(encoded).span.bytes, fileLength: Sample.checkpointFileLength)
+        .hasOrders
     )
   }
 
@@ -271,10 +282,12 @@ import Testing
   @Test func checkpointThatIsLongerThanItsFileIsDamaged() {
     let header = Sample.checkpoint
     let length = header.layout.fileLength(metaLength: header.metaLength)
-    #expect(throws: Never.self) { try CheckpointHeader(decoding: header.encoded().span.bytes, fileLength: length) }
+    #expect(throws: Never.self) {
+      try CheckpointHeader(decoding: ContiguousArray(header.encoded()).span.bytes, fileLength: length)
+    }
     for short in [0, 4_096, 12_288, length - 1] {
       #expect(throws: FormatError.self) {
-        try CheckpointHeader(decoding: header.encoded().span.bytes, fileLength: short)
+        try CheckpointHeader(decoding: ContiguousArray(header.encoded()).span.bytes, fileLength: short)
       }
     }
   }
@@ -285,13 +298,13 @@ import Testing
     var table: [UInt8] = []
     CheckpointPages.append(checksumsOf: UnsafeRawBufferPointer(pages.buffer), to: &table)
     var header = Sample.checkpoint
-    header.pageTableChecksum = CRC32C.checksum(of: table.span.bytes)
-    let checksums = try CheckpointPages.decode(table.span.bytes, header: header)
+    header.pageTableChecksum = CRC32C.checksum(of: ContiguousArray(table).span.bytes)
+    let checksums = try CheckpointPages.decode(ContiguousArray(table).span.bytes, header: header)
     #expect(checksums == (0..<3).map { CheckpointPages.checksum(ofPageAt: pages.start + $0 * 4_096) })
     #expect(throws: FormatError.self) {
-      try CheckpointPages.decode(Array(table.dropLast(4)).span.bytes, header: header)
+      try CheckpointPages.decode(ContiguousArray(table.dropLast(4)).span.bytes, header: header)
     }
     table[5] ^= 1
-    #expect(throws: FormatError.self) { try CheckpointPages.decode(table.span.bytes, header: header) }
+    #expect(throws: FormatError.self) { try CheckpointPages.decode(ContiguousArray(table).span.bytes, header: header) }
   }
 }

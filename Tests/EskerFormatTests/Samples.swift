@@ -12,7 +12,7 @@ struct Sample: CustomTestStringConvertible, Sendable {
 
   func decoded(_ bytes: [UInt8]) -> Result<String, FormatError> {
     do throws(FormatError) {
-      return .success(try decode(bytes.span.bytes))
+      return .success(try decode(ContiguousArray(bytes).span.bytes))
     } catch {
       return .failure(error)
     }
@@ -168,7 +168,7 @@ struct Sample: CustomTestStringConvertible, Sendable {
       level: 6,
       splitPointer: 2,
       metaLength: UInt64(meta.count),
-      metaChecksum: CRC32C.checksum(of: meta.span.bytes),
+      metaChecksum: CRC32C.checksum(of: ContiguousArray(meta).span.bytes),
       pageTableChecksum: 0x1234_5678,
       storeTime: 1_700_000_000_123
     )

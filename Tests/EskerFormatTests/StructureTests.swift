@@ -51,7 +51,8 @@ import Testing
       Repair.checksums(of: &damaged, like: sample.name)
       if sample.name == "checkpoint meta" {
         accepted +=
-          (try? CheckpointMeta(decoding: damaged.span.bytes, checksum: Repair.checksum(damaged[...]))) == nil ? 0 : 1
+          (try? CheckpointMeta(decoding: ContiguousArray(damaged).span.bytes, checksum: Repair.checksum(damaged[...])))
+            == nil ? 0 : 1
       } else if case .success = sample.decoded(damaged) {
         accepted += 1
       }
@@ -86,7 +87,7 @@ import Testing
 
 /// Puts right checksums on wrong bytes.
 enum Repair {
-  static func checksum(_ bytes: ArraySlice<UInt8>) -> UInt32 { CRC32C.checksum(of: Array(bytes).span.bytes) }
+  static func checksum(_ bytes: ArraySlice<UInt8>) -> UInt32 { CRC32C.checksum(of: ContiguousArray(bytes).span.bytes) }
 
   static func store(_ value: UInt32, at offset: Int, in bytes: inout [UInt8]) {
     for index in 0..<4 { bytes[offset + index] = UInt8(truncatingIfNeeded: value >> (8 * index)) }

@@ -290,7 +290,7 @@ import Testing
     let key = try view.remote("k")
     func keep(_ number: UInt64, in generation: UInt32) {
       let envelope = RemoteEnvelope(version: RemoteVersion(time: number, count: 0, writer: 1))
-      let value = RemoteValue(envelope, payload: [UInt8]().span.bytes)
+      let value = RemoteValue(envelope, payload: ContiguousArray<UInt8>().span.bytes)
       view.keep("\(number)", value, held, 0, cost: 1, in: generation, since: view.core.now())
     }
     let generation = tiers.core.domains.generation(0)

@@ -21,13 +21,13 @@ import Testing
   @Test(arguments: [false, true]) func packedSegmentDecodes(hasGroups: Bool) throws {
     let golden = Self.golden(hasGroups: hasGroups)
     let file = AlignedBytes(golden)
-    let header = try SegmentHeader(decoding: file.bytes.span.bytes)
+    let header = try SegmentHeader(decoding: ContiguousArray(file.bytes).span.bytes)
     #expect(header.kind == .packed && header.dictionaryLength == 64 && header.plainBytes == 352)
     #expect(header.hasGroups == hasGroups)
     let footer = Array(golden[2048...])
     let view = PackedSegmentView(
       base: UnsafeRawPointer(file.start),
-      end: Int(try SegmentFooter(decoding: footer.span.bytes).recordsEnd),
+      end: Int(try SegmentFooter(decoding: ContiguousArray(footer).span.bytes).recordsEnd),
       salt: header.salt,
       dictionaryLength: 64
     )
@@ -39,7 +39,7 @@ import Testing
       (1704, PlainRecord(12, key: Array("user:3".utf8), value: Array("Grace".utf8))),
     ]
     var walk = PackedWalk(view)
-    var cursor = try SegmentFooter(decoding: footer.span.bytes).entries(header.layout)
+    var cursor = try SegmentFooter(decoding: ContiguousArray(footer).span.bytes).entries(header.layout)
     for (offset, record) in expected {
       guard case .record(let entry) = walk.next(in: view) else {
         Issue.record("no record at \(offset)")
@@ -51,11 +51,11 @@ import Testing
       #expect(value == record.value && entry.key == record.key)
       #expect(entry.sequence == record.header.sequence && entry.kind == record.header.kind)
       #expect(entry.expiry == record.header.expiry && entry.keyspace == record.header.keyspace)
-      let told = try #require(try cursor.next(in: footer.span.bytes))
+      let told = try #require(try cursor.next(in: ContiguousArray(footer).span.bytes))
       #expect(Int(told.offset) == offset && Int(told.size) == entry.size && told.keyHash == record.header.keyHash)
     }
     #expect(walk.next(in: view) == nil)
-    #expect(try cursor.next(in: footer.span.bytes) == nil)
+    #expect(try cursor.next(in: ContiguousArray(footer).span.bytes) == nil)
   }
 
   @Test func articleShowsTheSamePackedBytes() throws {

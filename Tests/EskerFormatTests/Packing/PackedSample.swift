@@ -80,9 +80,9 @@ struct PackedFile {
 
   func footerEntries() throws -> [FooterEntry] {
     let footer = Array(bytes.bytes[recordsEnd...])
-    var cursor = try SegmentFooter(decoding: footer.span.bytes).entries(header.layout)
+    var cursor = try SegmentFooter(decoding: ContiguousArray(footer).span.bytes).entries(header.layout)
     var entries: [FooterEntry] = []
-    while let entry = try cursor.next(in: footer.span.bytes) { entries.append(entry) }
+    while let entry = try cursor.next(in: ContiguousArray(footer).span.bytes) { entries.append(entry) }
     return entries
   }
 

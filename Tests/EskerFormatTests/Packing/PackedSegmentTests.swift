@@ -105,7 +105,7 @@ import Testing
 
   @Test func segmentHeaderKeepsWhatItSaysOfPacking() throws {
     let file = try PackedFile(PackedRecords.mixed(300, seed: 4))
-    let header = try SegmentHeader(decoding: file.bytes.bytes.span.bytes)
+    let header = try SegmentHeader(decoding: ContiguousArray(file.bytes.bytes).span.bytes)
     #expect(header == file.header && header.kind == .packed && header.dictionaryLength > 0)
     #expect(header.dictionaryChecksum == CRC32C.checksum(of: file.view.dictionary))
     let plain = PackedRecords.mixed(300, seed: 4).reduce(0) { $0 + $1.header.size }

@@ -369,7 +369,7 @@ import Testing
     for name in ["manifest.a", "manifest.b"] {
       var bytes = try bench.bytes(name)
       bytes[8] = 2
-      let checksum = CRC32C.checksum(of: Array(bytes[..<36]).span.bytes)
+      let checksum = CRC32C.checksum(of: ContiguousArray(bytes[..<36]).span.bytes)
       for index in 0..<4 { bytes[36 + index] = UInt8(truncatingIfNeeded: checksum >> (8 * UInt32(index))) }
       try bench.write(bytes, to: name)
     }

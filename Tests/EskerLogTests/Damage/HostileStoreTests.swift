@@ -28,7 +28,7 @@ import Testing
 
   private func manifest(_ image: DiskImage) throws -> Manifest {
     let bytes = try #require(image.files["manifest.a"])
-    return try Manifest(decoding: bytes.span.bytes)
+    return try Manifest(decoding: ContiguousArray(bytes).span.bytes)
   }
 
   private func with(_ manifest: Manifest, _ image: DiskImage) -> DiskImage {
@@ -142,14 +142,14 @@ import Testing
     let image = try image(isClean: false)
     let name = try #require(image.names.first { $0.hasSuffix(".checkpoint") })
     let bytes = try #require(image.files[name])
-    let good = try CheckpointHeader(decoding: bytes.span.bytes, fileLength: UInt64(bytes.count))
+    let good = try CheckpointHeader(decoding: ContiguousArray(bytes).span.bytes, fileLength: UInt64(bytes.count))
     let metaRange = Int(good.layout.metaOffset)..<Int(good.layout.metaOffset + good.metaLength)
     let metaBytes = Array(bytes[metaRange])
-    let goodMeta = try CheckpointMeta(decoding: metaBytes.span.bytes, checksum: good.metaChecksum)
+    let goodMeta = try CheckpointMeta(decoding: ContiguousArray(metaBytes).span.bytes, checksum: good.metaChecksum)
     func use(_ header: CheckpointHeader, _ meta: CheckpointMeta) throws {
       var (header, image) = (header, image)
       let metaBytes = meta.encoded()
-      header.metaChecksum = CRC32C.checksum(of: metaBytes.span.bytes)
+      header.metaChecksum = CRC32C.checksum(of: ContiguousArray(metaBytes).span.bytes)
       image.files[name]?.replaceSubrange(metaRange, with: metaBytes)
       image.files[name]?.replaceSubrange(0..<CheckpointHeader.pageSize, with: header.encoded())
       try self.use(image)

@@ -53,7 +53,9 @@ struct KilledStore {
     try store.close()
     let bytes = try #require(image.files["manifest.a"])
     let other = try #require(image.files["manifest.b"])
-    let copies = try [Manifest(decoding: bytes.span.bytes), Manifest(decoding: other.span.bytes)]
+    let copies = try [
+      Manifest(decoding: ContiguousArray(bytes).span.bytes), Manifest(decoding: ContiguousArray(other).span.bytes),
+    ]
     rows = copies.max { $0.generation < $1.generation }?.segments ?? []
   }
 }

@@ -289,7 +289,9 @@ extension DiskImage {
   /// The segments that the newer copy of the manifest lists.
   fileprivate var rows: [SegmentRow] {
     get throws {
-      let copies = try FileName.manifests.compactMap { files[$0] }.map { try Manifest(decoding: $0.span.bytes) }
+      let copies = try FileName.manifests.compactMap { files[$0] }.map {
+        try Manifest(decoding: ContiguousArray($0).span.bytes)
+      }
       return copies.max { $0.generation < $1.generation }?.segments ?? []
     }
   }

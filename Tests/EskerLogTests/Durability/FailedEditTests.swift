@@ -117,7 +117,7 @@ import Testing
     let paths = FileName.manifests.map { "\(bench.path)/\($0)" }
     let copy = try bench.disk.open(paths[newer], .readWrite)
     let bytes = try copy.allBytes()
-    var manifest = try Manifest(decoding: bytes.span.bytes)
+    var manifest = try Manifest(decoding: ContiguousArray(bytes).span.bytes)
     manifest.generation += 1
     try copy.writeAll(manifest.encoded(), at: 0)
     let files = ManifestFiles(directory: bench.path, fileSystem: FaultyFileSystem(bench.disk, plan: bench.plan))

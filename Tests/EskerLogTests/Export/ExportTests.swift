@@ -187,7 +187,7 @@ import Testing
   @Test func aNewerStreamIsRefused() throws {
     var header = ExportHeader(storeID: StoreID(low: 1, high: 2), sequence: 0, storeTime: 0).encoded().bytes
     header[8] = 2
-    let checksum = unsafe CRC32C.checksum(of: header.span.bytes.extracting(0..<60))
+    let checksum = unsafe CRC32C.checksum(of: ContiguousArray(header).span.bytes.extracting(0..<60))
     for index in 0..<4 { header[60 + index] = UInt8(truncatingIfNeeded: checksum >> (8 * UInt32(index))) }
     #expect(throws: StoreError.unknownFormat(path: "the stream", version: 2)) {
       try importing(header, into: Machine().open())

@@ -112,7 +112,7 @@ import Testing
       defer { file.close() }
       var header = try file.bytes(in: 0..<CheckpointHeader.pageSize)
       header[12 + feature / 8] |= 1 << UInt8(feature % 8)
-      let checksum = CRC32C.checksum(of: Array(header[..<4092]).span.bytes)
+      let checksum = CRC32C.checksum(of: ContiguousArray(header[..<4092]).span.bytes)
       for byte in 0..<4 { header[4092 + byte] = UInt8(truncatingIfNeeded: checksum >> (8 * UInt32(byte))) }
       try file.writeAll(header, at: 0)
       let written = try file.allBytes()

@@ -23,7 +23,7 @@ struct LoggedRecords {
       let file = try files.open("\(store)/\(name)", .read)
       let bytes = try file.allBytes()
       file.close()
-      guard let header = try? SegmentHeader(decoding: bytes.span.bytes) else { continue }
+      guard let header = try? SegmentHeader(decoding: ContiguousArray(bytes).span.bytes) else { continue }
       bytes.withUnsafeBytes { add($0, segment: name, salt: header.salt) }
     }
   }

@@ -355,7 +355,7 @@ import Testing
     // As if only one of the old ones were not among those that make room next, and what was synced ended amid those.
     for name in FileName.manifests {
       let bytes = try #require(image.files[name])
-      var manifest = try Manifest(decoding: bytes.span.bytes)
+      var manifest = try Manifest(decoding: ContiguousArray(bytes).span.bytes)
       let log = manifest.segments.indices.filter { manifest.segments[$0].lastSequence != 0 }
         .sorted { manifest.segments[$0].firstSequence < manifest.segments[$1].firstSequence }
       let kept = try #require(log.first { image.files[FileName.segment(manifest.segments[$0].id)] != nil })

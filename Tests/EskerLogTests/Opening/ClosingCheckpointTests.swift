@@ -43,7 +43,10 @@ import Testing
     let name = try #require(try checkpoint)
     let file = try machine.disk.open(name, .readWrite)
     let bytes = try file.allBytes()
-    let header = try CheckpointHeader(decoding: Array(bytes.prefix(4096)).span.bytes, fileLength: UInt64(bytes.count))
+    let header = try CheckpointHeader(
+      decoding: ContiguousArray(bytes.prefix(4096)).span.bytes,
+      fileLength: UInt64(bytes.count)
+    )
     let place = Int(isTable ? header.layout.pageTableOffset : header.layout.mainOffset)
     try file.writeAll([bytes[place] ^ 1], at: place)
     let log = EventLog()

@@ -62,7 +62,7 @@ import Testing
       image = try DiskImage(of: machine)
       for name in FileName.manifests {
         let bytes = try #require(image.files[name])
-        var manifest = try Manifest(decoding: bytes.span.bytes)
+        var manifest = try Manifest(decoding: ContiguousArray(bytes).span.bytes)
         try #require(Set(manifest.segments.map(\.id)) == Set(rows.map(\.id)), "all of them are listed already")
         manifest.segments = rows
         image.files[name] = manifest.encoded()

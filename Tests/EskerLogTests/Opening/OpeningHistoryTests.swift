@@ -262,7 +262,7 @@ import Testing
     try bench.killProcess()
     for name in names {
       let contents = try bench.bytes(name)
-      let manifest = try Manifest(decoding: contents.span.bytes)
+      let manifest = try Manifest(decoding: ContiguousArray(contents).span.bytes)
       try bench.change(name, at: manifest.encoded().count - 20)
     }
     let isLost = names.count == 2

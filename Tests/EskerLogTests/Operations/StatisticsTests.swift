@@ -184,8 +184,8 @@ import Testing
     func log(_ value: [UInt8], _ key: String, if condition: ViewCondition) throws(StoreError) -> ViewWriteResult {
       let key = Array(key.utf8)
       let written = try keyspace.log(
-        value.span.bytes,
-        forKey: key.span.bytes,
+        ContiguousArray(value).span.bytes,
+        forKey: ContiguousArray(key).span.bytes,
         if: condition,
         expiry: nil,
         durability: nil,

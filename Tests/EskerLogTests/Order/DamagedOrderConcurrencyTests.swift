@@ -28,10 +28,17 @@ import Testing
     let file = try machine.disk.open(checkpoint, .read)
     defer { file.close() }
     let bytes = try file.allBytes()
-    let header = try CheckpointHeader(decoding: Array(bytes.prefix(4096)).span.bytes, fileLength: UInt64(bytes.count))
+    let header = try CheckpointHeader(
+      decoding: ContiguousArray(bytes.prefix(4096)).span.bytes,
+      fileLength: UInt64(bytes.count)
+    )
     let start = Int(header.layout.metaOffset)
     let section = Array(bytes[start..<start + Int(header.metaLength)])
-    let meta = try CheckpointMeta(decoding: section.span.bytes, checksum: header.metaChecksum, hasOrders: true)
+    let meta = try CheckpointMeta(
+      decoding: ContiguousArray(section).span.bytes,
+      checksum: header.metaChecksum,
+      hasOrders: true
+    )
     let order = try #require(meta.orders.first)
     pages = Array(stride(from: Int(order.offset), to: Int(order.offset + order.byteCount), by: 4096))
     #expect(pages.count > 8)

@@ -42,6 +42,6 @@ import Testing
 
   @Test func keysMayBeAnyBytes() {
     #expect(KeyRange.prefix("user/") == KeyRange.from("user/").upTo("user0"))
-    #expect(KeyRange.prefix("user/".utf8.span) == .prefix(Array("user/".utf8)))
+    #expect(KeyRange.prefix(ContiguousArray("user/".utf8).span) == .prefix(Array("user/".utf8)))
   }
 }

@@ -36,12 +36,19 @@ import Testing
     let file = try machine.disk.open(path, .read)
     defer { file.close() }
     let bytes = try file.allBytes()
-    let header = try CheckpointHeader(decoding: Array(bytes.prefix(4096)).span.bytes, fileLength: UInt64(bytes.count))
+    let header = try CheckpointHeader(
+      decoding: ContiguousArray(bytes.prefix(4096)).span.bytes,
+      fileLength: UInt64(bytes.count)
+    )
     let start = Int(header.layout.metaOffset)
     let meta = Array(bytes[start..<start + Int(header.metaLength)])
     return (
       path,
-      try CheckpointMeta(decoding: meta.span.bytes, checksum: header.metaChecksum, hasOrders: header.hasOrders).orders
+      try CheckpointMeta(
+        decoding: ContiguousArray(meta).span.bytes,
+        checksum: header.metaChecksum,
+        hasOrders: header.hasOrders
+      ).orders
     )
   }
 

@@ -144,7 +144,7 @@ import Testing
 
   private static func storeChecksum(of range: Range<Int>, in bytes: inout [UInt8], at offset: Int) {
     let covered = Array(bytes[range])
-    let checksum = CRC32C.checksum(of: covered.span.bytes)
+    let checksum = CRC32C.checksum(of: ContiguousArray(covered).span.bytes)
     for position in 0..<4 { bytes[offset + position] = UInt8(truncatingIfNeeded: checksum >> (8 * UInt32(position))) }
   }
 

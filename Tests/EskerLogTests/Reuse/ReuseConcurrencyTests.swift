@@ -36,14 +36,15 @@ import Testing
             let key = "key \(turn % 8)"
             let isWhole: Bool? =
               switch turn % 3 {
-              case 0: try store.get(key).map { Self.isWhole($0.span) }
+              case 0: try store.get(key).map { Self.isWhole(ContiguousArray($0).span) }
               case 1:
                 try store.withValue(forKey: key) { (value) -> Bool in
                   // Others write meanwhile.
                   let first = value.withUnsafeBytes { Array($0) }
-                  return Self.isWhole(first.span) && first == value.withUnsafeBytes { Array($0) }
+                  return Self.isWhole(ContiguousArray(first).span) && first == value.withUnsafeBytes { Array($0) }
                 }
-              default: try store.get([key, "key 3"]).compactMap { $0 }.allSatisfy { Self.isWhole($0.span) }
+              default:
+                try store.get([key, "key 3"]).compactMap { $0 }.allSatisfy { Self.isWhole(ContiguousArray($0).span) }
               }
             if isWhole != true { torn.wrappingAdd(1, ordering: .relaxed) }
             values += 1

@@ -306,7 +306,7 @@ import Testing
   }
 
   private func decoded(_ bytes: [UInt8]) throws(FormatError) -> StatisticsImage {
-    try StatisticsImage(decoding: bytes.span.bytes)
+    try StatisticsImage(decoding: ContiguousArray(bytes).span.bytes)
   }
 
   @Test func readersAndThePublisherDoNotDisturbEachOther() throws {

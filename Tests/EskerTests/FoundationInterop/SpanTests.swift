@@ -10,13 +10,13 @@ import Testing
 
   @Test(arguments: [0, 1, 15, 70_000])
   func aSpanBecomesDataAndText(count: Int) {
-    let bytes = (0..<count).map { UInt8(32 + $0 % 90) }
+    let bytes = ContiguousArray((0..<count).map { UInt8(32 + $0 % 90) })
     #expect(Data(bytes.span.bytes) == Data(bytes))
     #expect(String(validating: bytes.span.bytes) == String(decoding: bytes, as: UTF8.self))
   }
 
   @Test func whatIsNotUTF8IsNoText() {
-    let bytes: [UInt8] = [65, 255]
+    let bytes: ContiguousArray<UInt8> = [65, 255]
     #expect(String(validating: bytes.span.bytes) == nil)
   }
 

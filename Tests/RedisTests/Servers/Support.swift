@@ -53,7 +53,7 @@ struct TestClient {
   static func value(_ bytes: [UInt8], expiry: UInt64 = 0) -> RemoteValue {
     let number = nextWrite.wrappingAdd(1, ordering: .relaxed).newValue
     let version = RemoteVersion(time: 1_700_000_000_000 + number, count: 0, writer: 7)
-    return RemoteValue(RemoteEnvelope(version: version, expiry: expiry), payload: bytes.span.bytes)
+    return RemoteValue(RemoteEnvelope(version: version, expiry: expiry), payload: ContiguousArray(bytes).span.bytes)
   }
 
   static func write() -> RemoteWriteID { RemoteWriteID(nextWrite.wrappingAdd(1, ordering: .relaxed).newValue) }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct ClusterTextTests {
   private func slot(_ key: String, prefix: String = "") -> UInt16 {
-    HashSlot.slot(Array(key.utf8).span.bytes, behind: HashSlot.crc(prefix.utf8))
+    HashSlot.slot(ContiguousArray(key.utf8).span.bytes, behind: HashSlot.crc(prefix.utf8))
   }
 
   @Test func slotsAreThoseOfTheSpecification() {

@@ -85,7 +85,7 @@ struct CSVReader {
         if dialect.hasQuotes, !reader.skippedQuotes.isMultiple(of: 2) { isQuoted.toggle() }
         if !isQuoted { return .bad(reader.tooLong) }
       case .text(let range):
-        var line = reader.buffer.span.extracting(range)
+        var line = ContiguousArray(reader.buffer).span.extracting(range)
         if reader.lineNumber == 1 { line = line.extracting(byteOrderMarkLength(line)...) }
         if isFirst, line.isEmpty || line.count == 1 && line[0] == 0x0D { return .blank }
         if text.count + line.count > limit { isTooLong = true }

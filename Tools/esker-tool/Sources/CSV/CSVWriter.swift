@@ -24,7 +24,7 @@ struct CSVWriter {
   }
 
   mutating func field(_ text: String) {
-    field(Array(text.utf8).span)
+    field(ContiguousArray(text.utf8).span)
   }
 
   mutating func newline() {

@@ -122,7 +122,7 @@ struct Put: KeyspaceCommand {
   private func stored(json: [UInt8], in keyspace: Keyspace) throws(ToolError) -> [UInt8] {
     let form = keyspace.valueForm == nil ? StoredForm.cbor : keyspace.shownValues
     guard form != .raw else { throw .notFromJSON(form: keyspace.valueForm ?? "") }
-    guard let stored = form.bytes(ofJSON: json.span) else {
+    guard let stored = form.bytes(ofJSON: ContiguousArray(json).span) else {
       throw .notOfForm(value, what: "value", form: keyspace.valueForm ?? "json")
     }
     return stored

@@ -50,7 +50,7 @@ struct Instant: ExpressibleByArgument {
   let time: WallTime
 
   init?(argument: String) {
-    guard let time = parseTimestamp(Array(argument.utf8).span) else { return nil }
+    guard let time = parseTimestamp(ContiguousArray(argument.utf8).span) else { return nil }
     self.time = time
   }
 }

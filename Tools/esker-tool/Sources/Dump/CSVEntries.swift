@@ -74,7 +74,7 @@ struct CSVEntries: EntryFormatter {
   private mutating func add(_ bytes: RawSpan) -> Bool {
     bytes.withBytes { bytes in
       guard let text = (encoding ?? .text).encode(bytes) else { return false }
-      writer.field(text.span)
+      writer.field(ContiguousArray(text).span)
       return true
     }
   }

@@ -103,7 +103,7 @@ struct JSONEntries: EntryFormatter {
       }
       guard let text = encoding.encode(bytes) else { return false }
       writer.name(encoding.fieldName(name))
-      writer.value(utf8: text.span)
+      writer.value(utf8: ContiguousArray(text).span)
       return true
     }
   }

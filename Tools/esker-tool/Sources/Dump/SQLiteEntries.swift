@@ -49,7 +49,7 @@ struct SQLiteEntries: EntryFormatter {
   /// Adds the key or the value, and the name of its form.
   private mutating func add(_ bytes: [UInt8], _ form: StoredForm, _ name: String?, _ version: inout UInt16?) {
     add(",")
-    if !form.isTranslated, UTF8Check.isValid(bytes.span) {
+    if !form.isTranslated, UTF8Check.isValid(ContiguousArray(bytes).span) {
       add(text: bytes)
     } else if form.isTranslated, let text = form.exactText(of: bytes, version: &version) {
       // As a number it is found by what it is equal to.
@@ -65,7 +65,7 @@ struct SQLiteEntries: EntryFormatter {
 
   private mutating func add(blob bytes: [UInt8]) {
     add("X'")
-    statement.append(contentsOf: ByteEncoding.hex.encode(bytes.span) ?? [])
+    statement.append(contentsOf: ByteEncoding.hex.encode(ContiguousArray(bytes).span) ?? [])
     add("'")
   }
 

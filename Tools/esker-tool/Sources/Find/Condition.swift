@@ -30,7 +30,9 @@ struct Condition: ExpressibleByArgument {
     self.comparison = comparison
     let bytes = Array(operand.utf8)
     // What is not JSON is text: quotes are only needed around what would be.
-    self.operand = Operand(JSONCursor.isDocument(bytes.span) ? Scalar(json: bytes.span) : .text(bytes))
+    self.operand = Operand(
+      JSONCursor.isDocument(ContiguousArray(bytes).span) ? Scalar(json: ContiguousArray(bytes).span) : .text(bytes)
+    )
   }
 
   /// The same without a difference between upper and lower case.

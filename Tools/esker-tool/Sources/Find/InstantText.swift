@@ -38,5 +38,5 @@ func microseconds(ofInstant text: String) -> Double? {
 func microseconds(of date: Date) -> Double { (date.timeIntervalSince1970 * 1_000_000).rounded() }
 
 private func milliseconds(_ text: String) -> Double? {
-  parseTimestamp(Array(text.utf8).span).map { Double($0.millisecondsSince1970) }
+  parseTimestamp(ContiguousArray(text.utf8).span).map { Double($0.millisecondsSince1970) }
 }

@@ -219,12 +219,14 @@ struct EntryFilter {
   /// Calls `body` with a value as JSON, and whether what JSON has no type for is marked; not with bytes, which are no value that could
   /// be compared.
   private mutating func withJSON(of value: [UInt8], _ form: StoredForm, _ body: (Span<UInt8>, Bool) -> Void) {
-    if form == .raw, JSONCursor.isDocument(value.span) { return body(value.span, false) }
+    if form == .raw, JSONCursor.isDocument(ContiguousArray(value).span) {
+      return body(ContiguousArray(value).span, false)
+    }
     text.removeAll()
-    if form.isTranslated, form.addMarked(value, to: &text) { return body(text.bytes.span, true) }
+    if form.isTranslated, form.addMarked(value, to: &text) { return body(ContiguousArray(text.bytes).span, true) }
     // Text that is not JSON is a value of its own.
-    guard UTF8Check.isValid(value.span) else { return }
-    text.value(utf8: value.span)
-    body(text.bytes.span, false)
+    guard UTF8Check.isValid(ContiguousArray(value).span) else { return }
+    text.value(utf8: ContiguousArray(value).span)
+    body(ContiguousArray(text.bytes).span, false)
   }
 }

@@ -39,8 +39,9 @@ struct ValuePath: Equatable {
       let bytes = Array(rest.utf8)
       var cursor = JSONCursor()
       var name: [UInt8] = []
-      guard let string = try? cursor.string(bytes.span, wanted: "a name"), cursor.skip(UInt8(ascii: "]"), bytes.span),
-        JSONCursor.unescape(bytes.span.extracting(string.bytes), into: &name)
+      guard let string = try? cursor.string(ContiguousArray(bytes).span, wanted: "a name"),
+        cursor.skip(UInt8(ascii: "]"), ContiguousArray(bytes).span),
+        JSONCursor.unescape(ContiguousArray(bytes).span.extracting(string.bytes), into: &name)
       else { return nil }
       rest.removeSubrange(rest.startIndex..<rest.utf8.index(rest.startIndex, offsetBy: cursor.position))
       return .field(name)

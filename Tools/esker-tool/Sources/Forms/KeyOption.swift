@@ -31,7 +31,7 @@ struct KeyEncodingOption: ParsableArguments {
 
   static func given(_ key: String, _ encoding: ByteEncoding?) throws(ToolError) -> Given {
     guard let encoding else { return .text(key) }
-    guard let bytes = encoding.decode(Array(key.utf8).span) else { throw .notEncoded(key, encoding) }
+    guard let bytes = encoding.decode(ContiguousArray(key.utf8).span) else { throw .notEncoded(key, encoding) }
     return .bytes(bytes)
   }
 
@@ -41,7 +41,7 @@ struct KeyEncodingOption: ParsableArguments {
   }
 
   static func printed(_ key: [UInt8], _ form: StoredForm, _ encoding: ByteEncoding?) -> [UInt8] {
-    if let encoding { return encoding.encode(key.span) ?? key }
+    if let encoding { return encoding.encode(ContiguousArray(key).span) ?? key }
     guard form.isTranslated, let text = form.text(of: key) else { return key }
     return Array(text.utf8)
   }

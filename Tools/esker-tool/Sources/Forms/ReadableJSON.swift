@@ -9,7 +9,9 @@ struct ReadableJSON {
     let bytes = Array(json.utf8)
     var lines = ReadableJSON()
     var cursor = JSONCursor()
-    guard JSONCursor.isDocument(bytes.span), (try? lines.add(bytes.span, &cursor, 0)) != nil else { return nil }
+    guard JSONCursor.isDocument(ContiguousArray(bytes).span),
+      (try? lines.add(ContiguousArray(bytes).span, &cursor, 0)) != nil
+    else { return nil }
     return String(decoding: lines.bytes, as: UTF8.self)
   }
 

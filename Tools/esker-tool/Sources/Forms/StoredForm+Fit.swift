@@ -38,7 +38,7 @@ extension StoredForm {
   func misfit(of bytes: [UInt8]) -> String? {
     switch self {
     case .raw: return nil
-    case .text: return UTF8Check.isValid(bytes.span) ? nil : "no text"
+    case .text: return UTF8Check.isValid(ContiguousArray(bytes).span) ? nil : "no text"
     case .integer(let length, _, _), .float(let length, _):
       return bytes.count == length ? nil : HumanUnits.count(bytes.count, "byte")
     case .date: return bytes.count == 8 ? nil : HumanUnits.count(bytes.count, "byte")
@@ -46,7 +46,9 @@ extension StoredForm {
     case .bool:
       return bytes == [0] || bytes == [1]
         ? nil : bytes.count == 1 ? "another byte" : HumanUnits.count(bytes.count, "byte")
-    case .json: return JSONCursor.isDocument(bytes.span) && UTF8Check.isValid(bytes.span) ? nil : Self.look(of: bytes)
+    case .json:
+      return JSONCursor.isDocument(ContiguousArray(bytes).span) && UTF8Check.isValid(ContiguousArray(bytes).span)
+        ? nil : Self.look(of: bytes)
     case .cbor: return CBORText.json(of: bytes) == nil ? Self.look(of: bytes) : nil
     case .composite(let forms):
       guard let parts = CompositeText.split(bytes, into: forms.count) else { return "fewer parts" }
@@ -61,7 +63,9 @@ extension StoredForm {
   /// What bytes may be that are not what they should.
   private static func look(of bytes: [UInt8]) -> String {
     if bytes.isEmpty { return "nothing" }
-    if JSONCursor.isDocument(bytes.span), UTF8Check.isValid(bytes.span) { return "JSON" }
+    if JSONCursor.isDocument(ContiguousArray(bytes).span), UTF8Check.isValid(ContiguousArray(bytes).span) {
+      return "JSON"
+    }
     if isShowable(bytes) { return "text" }
     return CBORText.json(of: bytes) == nil ? "other bytes" : "CBOR"
   }

@@ -32,7 +32,7 @@ extension StoredForm {
   func add(_ bytes: [UInt8], as name: String, to writer: inout JSONWriter) -> Bool {
     guard let text = exactText(of: bytes) else { return false }
     // Infinity is a number that JSON cannot write.
-    guard isWrittenInJSON, JSONCursor.isDocument(Array(text.utf8).span) else {
+    guard isWrittenInJSON, JSONCursor.isDocument(ContiguousArray(text.utf8).span) else {
       writer.field(name, text)
       return true
     }

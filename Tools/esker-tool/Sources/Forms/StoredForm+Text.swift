@@ -32,7 +32,8 @@ extension StoredForm {
   private func plainText(of bytes: [UInt8], _ isMarked: Bool) -> String? {
     switch self {
     case .raw, .text: return String(validating: bytes, as: UTF8.self)
-    case .json: return JSONCursor.isDocument(bytes.span) ? String(validating: bytes, as: UTF8.self) : nil
+    case .json:
+      return JSONCursor.isDocument(ContiguousArray(bytes).span) ? String(validating: bytes, as: UTF8.self) : nil
     case .integer(let length, let isSigned, let place):
       guard bytes.count == length else { return nil }
       let pattern = pattern(of: bytes, mostSignificantFirst: place == .keys)
@@ -81,8 +82,8 @@ extension StoredForm {
     case .date(.values):
       return parseInstant(text).map { littleEndian(UInt128($0.timeIntervalSinceReferenceDate.bitPattern), 8) }
     case .uuid: return UUID(uuidString: text).flatMap { try? UUID.keyTransformer.encode($0) }
-    case .json: return JSONCursor.isDocument(Array(text.utf8).span) ? Array(text.utf8) : nil
-    case .cbor: return CBORFromJSON.bytes(of: Array(text.utf8).span)
+    case .json: return JSONCursor.isDocument(ContiguousArray(text.utf8).span) ? Array(text.utf8) : nil
+    case .cbor: return CBORFromJSON.bytes(of: ContiguousArray(text.utf8).span)
     case .composite(let forms): return CompositeText.bytes(of: text, forms)
     case .transformed(let form, let steps):
       return steps.reduce(form.bytes(of: text)) { bytes, step in bytes.flatMap { try? step.transformer.encode($0) } }
@@ -118,7 +119,7 @@ extension StoredForm.ByteStep {
 /// The instant that ``instant(of:)`` wrote; nil for anything else.
 func parseInstant(_ text: String) -> Date? {
   if let seconds = Double(text) { return Date(timeIntervalSinceReferenceDate: seconds) }
-  return parseTimestamp(Array(text.utf8).span)?.date
+  return parseTimestamp(ContiguousArray(text.utf8).span)?.date
 }
 
 /// ISO 8601 if that says all of an instant; otherwise the seconds since 2001, which do.

@@ -25,7 +25,7 @@ struct ValueShape {
   init(marked: String) {
     let json = Array(marked.utf8)
     var cursor = JSONCursor()
-    try? add(json.span, &cursor, "", 0)
+    try? add(ContiguousArray(json).span, &cursor, "", 0)
   }
 
   /// The shape of a stored value; nil if values of that form have no types.

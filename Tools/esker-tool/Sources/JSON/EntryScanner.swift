@@ -90,6 +90,6 @@ struct EntryScanner {
     guard JSONCursor.unescape(bytes, into: &text) else {
       throw EntryFault(description: "field \"\(field.rawValue)\" has half of a surrogate pair, which no text can hold")
     }
-    try entry.set(field, text.span)
+    try entry.set(field, ContiguousArray(text).span)
   }
 }

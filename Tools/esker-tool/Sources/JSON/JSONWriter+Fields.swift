@@ -84,9 +84,13 @@ extension JSONWriter {
 
   /// A field of bytes: `key` if they are text, otherwise `key64` in base 64.
   mutating func field(_ name: String, bytes: [UInt8]) {
-    let encoding: ByteEncoding = UTF8Check.isValid(bytes.span) ? .text : .base64
+    let encoding: ByteEncoding = UTF8Check.isValid(ContiguousArray(bytes).span) ? .text : .base64
     self.name(encoding.fieldName(name))
-    if let text = encoding.encode(bytes.span) { value(utf8: text.span) } else { null() }
+    if let text = encoding.encode(ContiguousArray(bytes).span) {
+      value(utf8: ContiguousArray(text).span)
+    } else {
+      null()
+    }
   }
 
   /// The fields that describe damage.

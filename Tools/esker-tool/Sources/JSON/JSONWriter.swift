@@ -76,7 +76,7 @@ struct JSONWriter {
   /// What needs no escape, as most names, is not copied before.
   private mutating func quote(_ text: String) {
     guard text.utf8.allSatisfy({ $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }) else {
-      return quote(Array(text.utf8).span)
+      return quote(ContiguousArray(text.utf8).span)
     }
     bytes.append(UInt8(ascii: "\""))
     bytes.append(contentsOf: text.utf8)

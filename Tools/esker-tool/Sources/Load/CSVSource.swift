@@ -65,7 +65,7 @@ struct CSVSource: RecordSource {
     } else {
       // Field by field: the halves of a character may be in two fields.
       for column in 0..<reader.count {
-        guard UTF8Check.isValid(reader.text.span.extracting(reader.range(of: column))) else {
+        guard UTF8Check.isValid(ContiguousArray(reader.text).span.extracting(reader.range(of: column))) else {
           return .bad(line: reader.lineNumber, why: "field \(column + 1) is not valid UTF-8")
         }
       }
@@ -79,7 +79,7 @@ struct CSVSource: RecordSource {
     let row = reader.text
     for (column, field) in fields.enumerated() {
       guard let field else { continue }
-      let text = row.span.extracting(reader.range(of: column))
+      let text = ContiguousArray(row).span.extracting(reader.range(of: column))
       if field == .expires, text.isEmpty {
         try entry.setExpiry(.never)
       } else {
@@ -95,14 +95,17 @@ struct CSVSource: RecordSource {
     let row = reader.text
     for (column, name) in columns.enumerated() {
       document.name(name)
-      document.value(utf8: row.span.extracting(reader.range(of: column)))
+      document.value(utf8: ContiguousArray(row).span.extracting(reader.range(of: column)))
     }
     document.endObject()
   }
 
   func withRecord(_ input: borrowing LineReader, _ body: (Span<UInt8>, Span<UInt8>) throws -> Void) throws {
-    guard keyField != nil else { return try body(entry.key.span, entry.value.span) }
-    try body(reader.text.span.extracting(reader.range(of: keyColumn)), document.bytes.span)
+    guard keyField != nil else { return try body(ContiguousArray(entry.key).span, ContiguousArray(entry.value).span) }
+    try body(
+      ContiguousArray(reader.text).span.extracting(reader.range(of: keyColumn)),
+      ContiguousArray(document.bytes).span
+    )
   }
 
   var keyspace: String? { keyField == nil ? entry.keyspace : nil }

@@ -15,7 +15,7 @@ struct DocumentSource: RecordSource {
     case .tooLong: return .bad(line: reader.lineNumber, why: reader.tooLong)
     case .text(let range):
       line = reader.text(range)
-      let text = reader.buffer.span.extracting(line)
+      let text = ContiguousArray(reader.buffer).span.extracting(line)
       if isBlank(text) { return .blank }
       do throws(JSONFault) { try scanner.scan(text) } catch {
         return .bad(line: reader.lineNumber, why: error.description(field: scanner.field))
@@ -25,6 +25,6 @@ struct DocumentSource: RecordSource {
   }
 
   func withRecord(_ reader: borrowing LineReader, _ body: (Span<UInt8>, Span<UInt8>) throws -> Void) throws {
-    try body(scanner.key.span, reader.buffer.span.extracting(line))
+    try body(ContiguousArray(scanner.key).span, ContiguousArray(reader.buffer).span.extracting(line))
   }
 }

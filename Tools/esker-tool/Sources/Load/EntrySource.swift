@@ -9,7 +9,7 @@ struct EntrySource: RecordSource {
     case .end: return .end
     case .tooLong: return .bad(line: reader.lineNumber, why: reader.tooLong)
     case .text(let range):
-      let text = reader.buffer.span.extracting(reader.text(range))
+      let text = ContiguousArray(reader.buffer).span.extracting(reader.text(range))
       if isBlank(text) { return .blank }
       do {
         try scanner.scan(text)
@@ -25,7 +25,7 @@ struct EntrySource: RecordSource {
   }
 
   func withRecord(_ reader: borrowing LineReader, _ body: (Span<UInt8>, Span<UInt8>) throws -> Void) throws {
-    try body(scanner.entry.key.span, scanner.entry.value.span)
+    try body(ContiguousArray(scanner.entry.key).span, ContiguousArray(scanner.entry.value).span)
   }
 
   var keyspace: String? { scanner.entry.keyspace }

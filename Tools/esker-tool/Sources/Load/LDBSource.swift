@@ -15,7 +15,7 @@ struct LDBSource: RecordSource {
     case .end: return .end
     case .tooLong: return bad(reader.tooLong, reader)
     case .text(let range):
-      let line = reader.buffer.span.extracting(range)
+      let line = ContiguousArray(reader.buffer).span.extracting(range)
       if line.isEmpty { return .blank }
       guard let parts = Self.parts(of: line) else { return try end(line, reader) }
       count += 1
@@ -66,6 +66,6 @@ struct LDBSource: RecordSource {
   }
 
   func withRecord(_ reader: borrowing LineReader, _ body: (Span<UInt8>, Span<UInt8>) throws -> Void) throws {
-    try body(key.span, value.span)
+    try body(ContiguousArray(key).span, ContiguousArray(value).span)
   }
 }

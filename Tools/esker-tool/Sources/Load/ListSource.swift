@@ -49,7 +49,7 @@ struct ListSource: RecordSource {
       isBehindComma = reader.buffer[range.upperBound] == UInt8(ascii: ",")
       element = trimmed(range, reader)
       guard !element.isEmpty else { return bad("nothing where an object was expected", reader) }
-      do throws(JSONFault) { try scanner.scan(reader.buffer.span.extracting(element)) } catch {
+      do throws(JSONFault) { try scanner.scan(ContiguousArray(reader.buffer).span.extracting(element)) } catch {
         return bad(error.description(field: scanner.field), reader)
       }
       return .record
@@ -60,7 +60,7 @@ struct ListSource: RecordSource {
   private func rest(_ reader: inout LineReader) throws(ToolError) -> SourceStep {
     switch try reader.next() {
     case .end: return .end
-    case .text(let range) where isBlank(reader.buffer.span.extracting(range)): return .blank
+    case .text(let range) where isBlank(ContiguousArray(reader.buffer).span.extracting(range)): return .blank
     case .text, .tooLong: return .bad(line: reader.lineNumber, why: "bytes after the end of the list")
     }
   }
@@ -72,7 +72,7 @@ struct ListSource: RecordSource {
 
   private func trimmed(_ range: Range<Int>, _ reader: borrowing LineReader) -> Range<Int> {
     var cursor = JSONCursor()
-    let text = reader.buffer.span.extracting(range)
+    let text = ContiguousArray(reader.buffer).span.extracting(range)
     cursor.skipSpace(text)
     var end = text.count
     while end > cursor.position, isBlank(text.extracting(end - 1..<end)) { end -= 1 }
@@ -80,6 +80,6 @@ struct ListSource: RecordSource {
   }
 
   func withRecord(_ reader: borrowing LineReader, _ body: (Span<UInt8>, Span<UInt8>) throws -> Void) throws {
-    try body(scanner.key.span, reader.buffer.span.extracting(element))
+    try body(ContiguousArray(scanner.key).span, ContiguousArray(reader.buffer).span.extracting(element))
   }
 }

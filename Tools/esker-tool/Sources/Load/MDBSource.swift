@@ -48,8 +48,10 @@ struct MDBSource: RecordSource {
         guard isComplete, !hasVersion else { throw fault("the input ends where a header was expected", reader) }
         return false
       }
-      guard UTF8Check.isValid(reader.buffer.span.extracting(range)) else { throw fault("not text", reader) }
-      let text = reader.buffer.span.extracting(range).text
+      guard UTF8Check.isValid(ContiguousArray(reader.buffer).span.extracting(range)) else {
+        throw fault("not text", reader)
+      }
+      let text = ContiguousArray(reader.buffer).span.extracting(range).text
       if text.isEmpty, !hasVersion { continue }
       let (name, setting) = Self.setting(text)
       guard name == "VERSION" || hasVersion else {
@@ -83,7 +85,7 @@ struct MDBSource: RecordSource {
     case .end: throw fault("the input ends before DATA=END", reader)
     case .tooLong: return .tooLong
     case .text(let range):
-      let text = reader.buffer.span.extracting(range)
+      let text = ContiguousArray(reader.buffer).span.extracting(range)
       if !text.isEmpty, text[0] == UInt8(ascii: " ") { return .text(range.lowerBound + 1..<range.upperBound) }
       guard UTF8Check.isValid(text), text.text == "DATA=END" else {
         throw fault("neither an entry, which begins with a space, nor DATA=END", reader)
@@ -102,7 +104,7 @@ struct MDBSource: RecordSource {
     into bytes: inout [UInt8]
   ) -> Bool {
     guard case .text(let range) = line else { return false }
-    let text = reader.buffer.span.extracting(range)
+    let text = ContiguousArray(reader.buffer).span.extracting(range)
     return isHexadecimal ? ByteEncoding.decodeHex(text, into: &bytes) : decodeText(text, into: &bytes)
   }
 
@@ -137,6 +139,6 @@ struct MDBSource: RecordSource {
   }
 
   func withRecord(_ reader: borrowing LineReader, _ body: (Span<UInt8>, Span<UInt8>) throws -> Void) throws {
-    try body(key.span, value.span)
+    try body(ContiguousArray(key).span, ContiguousArray(value).span)
   }
 }

@@ -83,7 +83,7 @@ extension LineReader {
   /// The bytes of a line, without the byte order mark with which the first one may begin.
   func text(_ range: Range<Int>) -> Range<Int> {
     guard lineNumber == 1 else { return range }
-    return range.lowerBound + byteOrderMarkLength(buffer.span.extracting(range))..<range.upperBound
+    return range.lowerBound + byteOrderMarkLength(ContiguousArray(buffer).span.extracting(range))..<range.upperBound
   }
 
   /// The error for a line beyond the limit.

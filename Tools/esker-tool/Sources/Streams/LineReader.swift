@@ -105,7 +105,9 @@ struct LineReader: ~Copyable {
   ///   more than the limit.
   mutating func peek<R>(_ find: (Span<UInt8>, _ isAtEnd: Bool) -> R?) throws(ToolError) -> R? {
     while true {
-      if let found = find(buffer.span.extracting(start..<filled), isAtEnd || filled - start > limit) { return found }
+      if let found = find(ContiguousArray(buffer).span.extracting(start..<filled), isAtEnd || filled - start > limit) {
+        return found
+      }
       if isAtEnd || filled - start > limit { return nil }
       try fill()
     }
@@ -130,10 +132,10 @@ struct LineReader: ~Copyable {
   mutating func next(_ bounds: inout ElementBounds) throws(ToolError) -> Line {
     var isTooLong = false
     while true {
-      if let end = bounds.scan(buffer.span, from: searched, to: filled) {
+      if let end = bounds.scan(ContiguousArray(buffer).span, from: searched, to: filled) {
         let element = start..<end
         let isBracket = buffer[end] == bounds.closing
-        if isBracket, !isTooLong, isBlank(buffer.span.extracting(element)) {
+        if isBracket, !isTooLong, isBlank(ContiguousArray(buffer).span.extracting(element)) {
           bounds.isClosed = true
           pass(upTo: end + 1)
           return .end

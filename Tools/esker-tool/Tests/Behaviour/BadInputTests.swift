@@ -62,7 +62,7 @@ import Testing
       try change("\(scratch.store)/\(name)") { bytes in
         bytes[8] = 9
         // The header's checksum is right: it is a newer store's, and not damage.
-        let checksum = CRC32C.checksum(of: bytes.span.bytes.extracting(0..<36))
+        let checksum = CRC32C.checksum(of: ContiguousArray(bytes).span.bytes.extracting(0..<36))
         for index in 0..<4 { bytes[36 + index] = UInt8(truncatingIfNeeded: checksum >> (8 * UInt32(index))) }
       }
     }

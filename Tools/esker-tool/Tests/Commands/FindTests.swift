@@ -85,7 +85,7 @@ import Testing
     ]
   )
   func conditions(_ text: String, _ holds: Bool) throws {
-    let result = try #require(Condition(argument: text)).holds(for: Array(Self.json.utf8).span)
+    let result = try #require(Condition(argument: text)).holds(for: ContiguousArray(Self.json.utf8).span)
     #expect(result == holds, "\(text)")
   }
 

@@ -23,7 +23,7 @@ import Testing
     #"{"title":"a \"b\"","squares":[1,-2,3],"id":"\#(id)","made":"2026-03-01T12:00:00.250Z","data":"AP8=","ratio":0.5}"#
 
   private func bytes(hex digits: String) throws -> [UInt8] {
-    let decoded = ByteEncoding.hex.decode(Array(digits.replacing(" ", with: "").utf8).span)
+    let decoded = ByteEncoding.hex.decode(ContiguousArray(digits.replacing(" ", with: "").utf8).span)
     return try #require(decoded)
   }
 

@@ -10,7 +10,7 @@ import Testing
 
   private func key(_ document: [UInt8], field: String = "id") throws(JSONFault) -> String {
     var scanner = JSONScanner(KeyField(named: field))
-    try scanner.scan(document.span)
+    try scanner.scan(ContiguousArray(document).span)
     return String(decoding: scanner.key, as: UTF8.self)
   }
 
@@ -21,7 +21,7 @@ import Testing
   private func fault(_ document: [UInt8]) -> JSONFault.Reason? {
     var scanner = JSONScanner(KeyField(named: "id"))
     do throws(JSONFault) {
-      try scanner.scan(document.span)
+      try scanner.scan(ContiguousArray(document).span)
       return nil
     } catch {
       return error.reason
@@ -95,7 +95,7 @@ import Testing
     var scanner = JSONScanner(KeyField(named: "id"))
     let document = Array(#"{"id":1,"a":[1,x]}"#.utf8)
     #expect(throws: JSONFault(.unexpected(UInt8(ascii: "x"), wanted: "a value"), at: 15)) {
-      try scanner.scan(document.span)
+      try scanner.scan(ContiguousArray(document).span)
     }
     let fault = JSONFault(.unexpected(0x07, wanted: "a value"), at: 15)
     #expect(fault.description(field: "id") == "byte 0x07 where a value was expected (byte 16)")
@@ -166,8 +166,8 @@ import Testing
 
   @Test func scannerForgetsTheLastDocument() throws {
     var scanner = JSONScanner(KeyField(named: "id"))
-    try scanner.scan(Array(#"{"id":"long enough"}"#.utf8).span)
-    try scanner.scan(Array(#"{"id":7}"#.utf8).span)
+    try scanner.scan(ContiguousArray(#"{"id":"long enough"}"#.utf8).span)
+    try scanner.scan(ContiguousArray(#"{"id":7}"#.utf8).span)
     #expect(scanner.key == Array("7".utf8))
   }
 

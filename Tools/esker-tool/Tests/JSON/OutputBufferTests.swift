@@ -18,9 +18,11 @@ import Testing
   }
 
   private func expected(_ text: [UInt8]) -> String? {
-    guard UTF8Check.isValid(text.span), String(validating: text, as: UTF8.self) != nil else { return nil }
+    guard UTF8Check.isValid(ContiguousArray(text).span), String(validating: text, as: UTF8.self) != nil else {
+      return nil
+    }
     var writer = JSONWriter()
-    writer.value(utf8: text.span)
+    writer.value(utf8: ContiguousArray(text).span)
     return String(decoding: writer.bytes, as: UTF8.self)
   }
 

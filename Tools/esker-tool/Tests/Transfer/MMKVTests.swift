@@ -147,7 +147,7 @@ private struct MMKVFile {
 
   var files: (entries: [UInt8], companion: [UInt8]) {
     var checksum = CRC32()
-    checksum.add(contents.span)
+    checksum.add(ContiguousArray(contents).span)
     func bytes(_ number: Int) -> [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) } }
     var companion = [UInt8](repeating: 0, count: 112)
     companion.replaceSubrange(0..<8, with: bytes(Int(checksum.value)) + bytes(4))
@@ -277,7 +277,7 @@ private struct MMKVFile {
 
   @Test func theChecksumIsThatOfGzip() {
     var checksum = CRC32()
-    checksum.add(Array("123456789".utf8).span)
+    checksum.add(ContiguousArray("123456789".utf8).span)
     #expect(checksum.value == 0xCBF4_3926)
   }
 

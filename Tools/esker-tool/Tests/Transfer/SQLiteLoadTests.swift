@@ -185,7 +185,7 @@ import Testing
 /// What a line of a row may be, whoever has written it.
 @Suite struct SQLiteCellTests {
   private func row(_ text: some StringProtocol, _ encoding: SQLiteEncoding = .utf8) -> [SQLiteCell]? {
-    SQLiteCell.row(Array(text.utf8).span, encoding)
+    SQLiteCell.row(ContiguousArray(text.utf8).span, encoding)
   }
 
   @Test func cellsAreReadByTheirLetters() {
@@ -204,12 +204,14 @@ import Testing
 
   @Test func nothingOfALineIsBelieved() {
     let line = Array("n|i-7|r2.5|t5769656e|b00FF".utf8)
-    for end in 0...line.count { _ = SQLiteCell.row(line.span.extracting(0..<end), .utf8) }
+    for end in 0...line.count { _ = SQLiteCell.row(ContiguousArray(line).span.extracting(0..<end), .utf8) }
     for place in line.indices {
       for bit in 0..<8 {
         var changed = line
         changed[place] ^= 1 << UInt8(bit)
-        for encoding in [SQLiteEncoding.utf8, .little, .big] { _ = SQLiteCell.row(changed.span, encoding) }
+        for encoding in [SQLiteEncoding.utf8, .little, .big] {
+          _ = SQLiteCell.row(ContiguousArray(changed).span, encoding)
+        }
       }
     }
   }

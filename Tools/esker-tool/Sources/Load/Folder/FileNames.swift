@@ -69,7 +69,10 @@ enum FileNames: String, ExpressibleByArgument, CaseIterable {
 
   /// The name that Cache gives the file of a key.
   static func md5(of key: String) -> String {
-    let digest = String(decoding: ByteEncoding.hex.encode(MD5.digest(of: Array(key.utf8)).span) ?? [], as: UTF8.self)
+    let digest = String(
+      decoding: ByteEncoding.hex.encode(ContiguousArray(MD5.digest(of: Array(key.utf8))).span) ?? [],
+      as: UTF8.self
+    )
     let suffix = (key as NSString).pathExtension
     return suffix.isEmpty ? digest : "\(digest).\(suffix)"
   }

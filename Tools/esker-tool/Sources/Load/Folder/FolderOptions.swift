@@ -45,7 +45,7 @@ struct FolderOptions: ParsableArguments {
     if let keyList {
       var keys = LineReader(try InputFile(keyList, gunzips: true), limit: limit)
       while case .text(let range) = try keys.next() {
-        let key = keys.buffer.span.extracting(range)
+        let key = ContiguousArray(keys.buffer).span.extracting(range)
         guard UTF8Check.isValid(key) else { throw ToolError.badLine(number: keys.lineNumber, why: "not valid UTF-8") }
         known[FileNames.md5(of: key.text)] = key.text
       }

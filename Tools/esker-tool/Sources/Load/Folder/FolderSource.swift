@@ -65,8 +65,12 @@ struct FolderSource: RecordSource {
       value = bytes
       return .record
     }
-    guard JSONCursor.isDocument(bytes.span) else { return bad(name, "not JSON, of which --unwrap could take a field") }
-    guard let range = wrapped.find(in: bytes.span) else { return bad(name, "no such field as --unwrap says") }
+    guard JSONCursor.isDocument(ContiguousArray(bytes).span) else {
+      return bad(name, "not JSON, of which --unwrap could take a field")
+    }
+    guard let range = wrapped.find(in: ContiguousArray(bytes).span) else {
+      return bad(name, "no such field as --unwrap says")
+    }
     value = Array(bytes[range])
     return .record
   }
@@ -78,7 +82,7 @@ struct FolderSource: RecordSource {
   func number(_ reader: borrowing LineReader) -> Int { next }
 
   func withRecord(_ reader: borrowing LineReader, _ body: (Span<UInt8>, Span<UInt8>) throws -> Void) throws {
-    try body(key.span, value.span)
+    try body(ContiguousArray(key).span, ContiguousArray(value).span)
   }
 }
 

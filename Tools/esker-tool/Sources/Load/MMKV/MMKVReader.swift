@@ -22,7 +22,7 @@ struct MMKVReader {
       throw fault("\(HumanUnits.count(count)) bytes where only \(HumanUnits.count(left)) are left", reader)
     }
     guard let range = try reader.bytes(count) else { throw fault("the file ends early", reader) }
-    checksum.add(reader.buffer.span.extracting(range))
+    checksum.add(ContiguousArray(reader.buffer).span.extracting(range))
     left -= count
     return range
   }

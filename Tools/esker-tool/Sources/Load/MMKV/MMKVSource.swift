@@ -129,7 +129,7 @@ struct MMKVSource: RecordSource {
     let range = try reading.take(length, &reader)
     key.removeAll(keepingCapacity: true)
     key.append(contentsOf: reader.buffer[range])
-    guard UTF8Check.isValid(key.span) || !wasEncrypted else { throw Self.encrypted(file) }
+    guard UTF8Check.isValid(ContiguousArray(key).span) || !wasEncrypted else { throw Self.encrypted(file) }
     return try reading.length(&reader)
   }
 
@@ -173,6 +173,6 @@ struct MMKVSource: RecordSource {
   func number(_ reader: borrowing LineReader) -> Int { count }
 
   func withRecord(_ reader: borrowing LineReader, _ body: (Span<UInt8>, Span<UInt8>) throws -> Void) throws {
-    try body(key.span, value.span)
+    try body(ContiguousArray(key).span, ContiguousArray(value).span)
   }
 }

@@ -36,7 +36,7 @@ enum MMKVValue {
   /// Whether what may be text is a number: a zero, or a number with a fraction whose first byte is 7 by chance.
   private static func isNumber(_ bytes: ArraySlice<UInt8>, _ numbers: MMKVNumbers) -> Bool {
     if bytes.count == 1 { return true }
-    return numbers == .doubles && bytes.count == 8 && !UTF8Check.isValid(Array(bytes.dropFirst()).span)
+    return numbers == .doubles && bytes.count == 8 && !UTF8Check.isValid(ContiguousArray(bytes.dropFirst()).span)
   }
 
   /// What is behind a length of as many bytes; nil if that is not how the bytes begin.

@@ -29,7 +29,9 @@ struct XMLPropertyList {
 
   /// The value at the top.
   static func read(_ bytes: [UInt8]) throws(PropertyListFault) -> PropertyListValue {
-    guard UTF8Check.isValid(bytes.span) else { throw PropertyListFault(offset: 0, why: "not valid UTF-8") }
+    guard UTF8Check.isValid(ContiguousArray(bytes).span) else {
+      throw PropertyListFault(offset: 0, why: "not valid UTF-8")
+    }
     var list = XMLPropertyList(bytes: bytes)
     return try list.read()
   }
@@ -98,7 +100,7 @@ struct XMLPropertyList {
       let isHexadecimal = trimmed.lowercased().hasPrefix("0x")
       if isHexadecimal, let number = Int64(trimmed.dropFirst(2), radix: 16) { return .integer(number) }
     case "real": if let number = Double(trimmed) { return .real(number) }
-    case "date": if let time = parseTimestamp(Array(trimmed.utf8).span) { return .date(time.date) }
+    case "date": if let time = parseTimestamp(ContiguousArray(trimmed.utf8).span) { return .date(time.date) }
     case "data":
       let digits = text.utf8.filter { $0 > 0x20 }
       if let data = Data(base64Encoded: Data(digits)) { return .data(data) }

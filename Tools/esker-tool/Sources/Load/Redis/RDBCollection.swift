@@ -34,7 +34,7 @@ struct RDBCollection {
     guard shape != .list else { return write(text) }
     guard let name else {
       self.name = text
-      if !UTF8Check.isValid(text.span) { hasOtherNames = true }
+      if !UTF8Check.isValid(ContiguousArray(text).span) { hasOtherNames = true }
       return
     }
     guard shape == .hash else {
@@ -71,8 +71,8 @@ struct RDBCollection {
 
   private mutating func write(_ text: [UInt8]) {
     guard !isTooLong else { return }
-    if UTF8Check.isValid(text.span) {
-      writer.value(utf8: text.span)
+    if UTF8Check.isValid(ContiguousArray(text).span) {
+      writer.value(utf8: ContiguousArray(text).span)
     } else {
       writer.object { $0.field(CBORText.Mark.bytes.rawValue, Data(text).base64EncodedString()) }
     }

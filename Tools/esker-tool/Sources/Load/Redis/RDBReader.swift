@@ -20,7 +20,7 @@ struct RDBReader {
   /// The next bytes, valid until the next call.
   mutating func take(_ count: Int, _ reader: inout LineReader) throws(ToolError) -> Range<Int> {
     guard let range = try reader.bytes(count) else { throw fault("the file ends in the middle", reader) }
-    checksum.add(reader.buffer.span.extracting(range))
+    checksum.add(ContiguousArray(reader.buffer).span.extracting(range))
     return range
   }
 
@@ -70,7 +70,7 @@ struct RDBReader {
         return .tooLong(count)
       }
       let range = try take(compressed, &reader)
-      guard let bytes = LZF.decompress(reader.buffer.span.extracting(range), count: count) else {
+      guard let bytes = LZF.decompress(ContiguousArray(reader.buffer).span.extracting(range), count: count) else {
         throw fault("a compressed string is damaged", reader)
       }
       return .bytes(bytes)

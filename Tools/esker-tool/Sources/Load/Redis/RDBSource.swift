@@ -94,6 +94,6 @@ struct RDBSource: RecordSource {
   func number(_ reader: borrowing LineReader) -> Int { count }
 
   func withRecord(_ reader: borrowing LineReader, _ body: (Span<UInt8>, Span<UInt8>) throws -> Void) throws {
-    try body(key.span, value.span)
+    try body(ContiguousArray(key).span, ContiguousArray(value).span)
   }
 }

@@ -160,6 +160,6 @@ struct RedisServerSource: RecordSource {
 
   func withRecord(_ reader: borrowing LineReader, _ body: (Span<UInt8>, Span<UInt8>) throws -> Void) throws {
     let key = keys[taken - 1]
-    try body(key.span, value.span)
+    try body(ContiguousArray(key).span, ContiguousArray(value).span)
   }
 }

@@ -68,10 +68,10 @@ extension JSONWriter {
       }
       value(number)
     case .text(let bytes):
-      guard UTF8Check.isValid(bytes.span) else {
+      guard UTF8Check.isValid(ContiguousArray(bytes).span) else {
         throw EntryFault(description: "column \"\(column)\" is not valid UTF-8")
       }
-      value(utf8: bytes.span)
+      value(utf8: ContiguousArray(bytes).span)
     case .blob:
       throw EntryFault(
         description: "column \"\(column)\" holds bytes, which JSON has no type for: choose columns with --value-field, "

@@ -62,7 +62,7 @@ struct SQLiteDatabase {
     }
     let names = lines.dropFirst().compactMap { line -> String? in
       var name: [UInt8] = []
-      guard ByteEncoding.decodeHex(Array(line.utf8).span, into: &name) else { return nil }
+      guard ByteEncoding.decodeHex(ContiguousArray(line.utf8).span, into: &name) else { return nil }
       return encoding.utf8(of: name).map { String(decoding: $0, as: UTF8.self) }
     }
     return Shape(columns: names, encoding: encoding)

@@ -34,7 +34,9 @@ struct SQLiteSource: RecordSource {
     case .end: return .end
     case .tooLong: return .bad(line: reader.lineNumber, why: reader.tooLong)
     case .text(let range):
-      guard let row = SQLiteCell.row(reader.buffer.span.extracting(range), encoding), row.count == names.count else {
+      guard let row = SQLiteCell.row(ContiguousArray(reader.buffer).span.extracting(range), encoding),
+        row.count == names.count
+      else {
         return .bad(line: reader.lineNumber, why: "not written as sqlite3 writes it, or text that is not well-formed")
       }
       do throws(EntryFault) { try take(row) } catch { return .bad(line: reader.lineNumber, why: error.description) }
@@ -78,7 +80,7 @@ struct SQLiteSource: RecordSource {
     switch cell {
     case .null: return .never
     case .text(let text):
-      if let time = parseTimestamp(text.span) { return .at(time) }
+      if let time = parseTimestamp(ContiguousArray(text).span) { return .at(time) }
     case .integer(let seconds):
       let (milliseconds, overflow) = seconds.multipliedReportingOverflow(by: 1000)
       if !overflow { return .at(WallTime(millisecondsSince1970: milliseconds)) }
@@ -101,18 +103,18 @@ struct SQLiteSource: RecordSource {
         try entry.setExpiry(Self.expiry(cell, column: field.rawValue))
       } else if case .blob(let bytes) = cell, let isKey = field.bytes?.isKey, field == .key || field == .value {
         // Bytes are taken as they are, whatever the form is.
-        let digits = ByteEncoding.hex.encode(bytes.span) ?? []
-        try entry.set(isKey ? .keyHex : .valueHex, digits.span)
+        let digits = ByteEncoding.hex.encode(ContiguousArray(bytes).span) ?? []
+        try entry.set(isKey ? .keyHex : .valueHex, ContiguousArray(digits).span)
       } else {
-        try entry.set(field, bytes.span)
+        try entry.set(field, ContiguousArray(bytes).span)
       }
     }
     try entry.finish()
   }
 
   func withRecord(_ reader: borrowing LineReader, _ body: (Span<UInt8>, Span<UInt8>) throws -> Void) throws {
-    guard case .entry = columns else { return try body(key.span, value.span) }
-    try body(entry.key.span, entry.value.span)
+    guard case .entry = columns else { return try body(ContiguousArray(key).span, ContiguousArray(value).span) }
+    try body(ContiguousArray(entry.key).span, ContiguousArray(entry.value).span)
   }
 
   private var isEntry: Bool { if case .entry = columns { true } else { false } }
