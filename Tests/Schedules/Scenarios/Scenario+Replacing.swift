@@ -45,17 +45,7 @@ extension Scenario {
       together(
         Part("writer") { for _ in 0..<4 { for register in registers { try register.put(store) } } },
         Part("looker") { store.probe.lookForReaders() },
-        Part("reader") {
-          let floors = registers.map(\.floor)
-          Schedule.note("opens")
-          let reader = try machine.openReader()
-          for (register, floor) in zip(registers, floors) { register.check(try reader.get(register.key), from: floor) }
-          for register in registers {
-            let floor = register.floor
-            try reader.refresh()
-            register.check(try reader.get(register.key), from: floor)
-          }
-        }
+        Part("reader") { try machine.openReader(of: registers) }
       )
       try machine.afterKill().openIntact(registers)
     },
@@ -68,17 +58,7 @@ extension Scenario {
       together(
         Part("stopper") { stop.arm() },
         Part("writer") { for _ in 0..<3 { for register in registers { try register.put(store) } } },
-        Part("reader") {
-          let floors = registers.map(\.floor)
-          Schedule.note("opens")
-          let reader = try machine.ofAnotherProcess().openReader()
-          for (register, floor) in zip(registers, floors) { register.check(try reader.get(register.key), from: floor) }
-          for register in registers {
-            let floor = register.floor
-            try reader.refresh()
-            register.check(try reader.get(register.key), from: floor)
-          }
-        }
+        Part("reader") { try machine.ofAnotherProcess().openReader(of: registers) }
       )
       try losses.check()
       try machine.afterKill().openIntact(registers)

@@ -65,15 +65,7 @@ extension Scenario {
       together(
         Part("writer") { for _ in 0..<5 { try register.put(store) } },
         Part("maintainer") { store.probe.sealFinished() },
-        Part("reader") {
-          let floor = register.floor
-          Schedule.note("opens")
-          let reader = try machine.openReader()
-          register.check(try reader.get("a"), from: floor)
-          let next = register.floor
-          try reader.refresh()
-          register.check(try reader.get("a"), from: next)
-        }
+        Part("reader") { try machine.openReader(of: [register]) }
       )
       try machine.afterKill().openIntact([register])
     },
@@ -86,17 +78,7 @@ extension Scenario {
       together(
         Part("merger") { try store.merge() },
         Part("writer") { for register in registers { try register.put(store) } },
-        Part("reader") {
-          let floors = registers.map(\.floor)
-          Schedule.note("opens")
-          let reader = try machine.openReader()
-          for (register, floor) in zip(registers, floors) { register.check(try reader.get(register.key), from: floor) }
-          for register in registers {
-            let floor = register.floor
-            try reader.refresh()
-            register.check(try reader.get(register.key), from: floor)
-          }
-        }
+        Part("reader") { try machine.openReader(of: registers) }
       )
       try machine.afterKill().openIntact(registers)
     },

@@ -41,15 +41,23 @@ extension Machine {
 }
 
 extension Machine {
-  /// Opens the store to be read, as another process would; nothing may be damaged.
-  func openReader() throws -> LogStore {
+  /// Opens the store to be read, as another process would, reads all registers, and refreshes before it reads each of them again; nothing
+  /// may be damaged.
+  func openReader(of registers: [Register]) throws {
     let log = EventLog()
+    let floors = registers.map(\.floor)
+    Schedule.note("opens")
     let reader = try open {
       $0.readOnly = true
       $0.onEvent = { log.record($0) }
     }
     expect(log.damage.isEmpty, "the reader finds damage: \(log.damage)")
-    return reader
+    for (register, floor) in zip(registers, floors) { register.check(try reader.get(register.key), from: floor) }
+    for register in registers {
+      let floor = register.floor
+      try reader.refresh()
+      register.check(try reader.get(register.key), from: floor)
+    }
   }
 }
 
