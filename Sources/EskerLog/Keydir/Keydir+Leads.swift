@@ -67,6 +67,8 @@ extension Keydir {
   ///
   /// The live figures cover exactly the records that the index leads to. So if they make up all bytes, none is dead, and there is
   /// no tombstone, mark or filler. A damaged record counts with the size that it seems to have: there, the index decides.
+  ///
+  /// Figures come from a checkpoint, too. Those of a forged one can be wrong: then a snapshot shows records that were dead.
   func leadsToAll(of segment: Segment, to end: Int) -> Bool {
     !segment.layout.isPacked && !isDamaged && !isIncomplete && !isLogForged
       && granules.live(segment).bytes == end - SegmentHeader.length

@@ -94,10 +94,6 @@ struct SnapshotWalk {
       ahead.reach(place, size: header.size)
       prefetch(behind: place, header.size)
       guard isLed, isShown(header) else { continue }
-      assert(
-        snapshot.isLive(header.keyHash, at: segment.address(of: place)),
-        "every record was live, and this one was not"
-      )
       entry.move(to: place, header, in: last.place)
       return true
     }

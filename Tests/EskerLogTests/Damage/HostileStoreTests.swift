@@ -138,22 +138,38 @@ import Testing
     }
   }
 
-  @Test func noNumberInACheckpointIsATrap() throws {
-    let image = try image(isClean: false)
-    let name = try #require(image.names.first { $0.hasSuffix(".checkpoint") })
-    let bytes = try #require(image.files[name])
-    let good = try CheckpointHeader(decoding: ContiguousArray(bytes).span.bytes, fileLength: UInt64(bytes.count))
-    let metaRange = Int(good.layout.metaOffset)..<Int(good.layout.metaOffset + good.metaLength)
-    let metaBytes = Array(bytes[metaRange])
-    let goodMeta = try CheckpointMeta(decoding: ContiguousArray(metaBytes).span.bytes, checksum: good.metaChecksum)
-    func use(_ header: CheckpointHeader, _ meta: CheckpointMeta) throws {
+  /// A checkpoint of an image, and the same image with another one, whose checksums are right.
+  private struct ForgedCheckpoint {
+    let image: DiskImage
+    let header: CheckpointHeader
+    let meta: CheckpointMeta
+    private let name: String
+    private let metaRange: Range<Int>
+
+    init(of image: DiskImage) throws {
+      self.image = image
+      name = try #require(image.names.first { $0.hasSuffix(".checkpoint") })
+      let bytes = ContiguousArray(try #require(image.files[name]))
+      header = try CheckpointHeader(decoding: bytes.span.bytes, fileLength: UInt64(bytes.count))
+      metaRange = Int(header.layout.metaOffset)..<Int(header.layout.metaOffset + header.metaLength)
+      let metaBytes = ContiguousArray(bytes[metaRange])
+      meta = try CheckpointMeta(decoding: metaBytes.span.bytes, checksum: header.metaChecksum)
+    }
+
+    func with(_ header: CheckpointHeader, _ meta: CheckpointMeta) -> DiskImage {
       var (header, image) = (header, image)
-      let metaBytes = meta.encoded()
-      header.metaChecksum = CRC32C.checksum(of: ContiguousArray(metaBytes).span.bytes)
+      let metaBytes = ContiguousArray(meta.encoded())
+      header.metaChecksum = CRC32C.checksum(of: metaBytes.span.bytes)
       image.files[name]?.replaceSubrange(metaRange, with: metaBytes)
       image.files[name]?.replaceSubrange(0..<CheckpointHeader.pageSize, with: header.encoded())
-      try self.use(image)
+      return image
     }
+  }
+
+  @Test func noNumberInACheckpointIsATrap() throws {
+    let forged = try ForgedCheckpoint(of: image(isClean: false))
+    let (good, goodMeta) = (forged.header, forged.meta)
+    func use(_ header: CheckpointHeader, _ meta: CheckpointMeta) throws { try self.use(forged.with(header, meta)) }
     let fields: [WritableKeyPath<CheckpointHeader, UInt64>] = [
       \.sequence, \.replaySegmentID, \.replayOffset, \.bucketCount, \.overflowCount, \.entryCount, \.splitPointer,
       \.metaLength,
@@ -176,6 +192,30 @@ import Testing
       for position in meta.keyspaces.indices { meta.keyspaces[position].count = value }
       try use(good, meta)
     }
+  }
+
+  /// If all bytes of a segment are live, a snapshot does not ask for each record whether it is. Nothing shows that the figures are wrong.
+  @Test func figuresThatCallDeadRecordsLiveAreNoTrap() throws {
+    let machine = Machine()
+    var store = try machine.open()
+    for number in 0..<10 { try store.put("v", forKey: "key \(number)") }
+    try store.merge()
+    try store.remove("key 3")
+    let whole = store.statistics.segments.map { ($0.id, UInt64($0.recordBytes)) }
+    try store.close()
+    let forged = try ForgedCheckpoint(of: DiskImage(of: machine))
+    var meta = forged.meta
+    for position in meta.segments.indices {
+      let bytes = try #require(whole.first { $0.0 == meta.segments[position].id }).1
+      meta.segments[position].liveBytes = bytes
+    }
+    let image = forged.with(forged.header, meta)
+    try use(image)
+    store = try image.machine().open()
+    #expect(try store.get("key 3") == nil)
+    #expect(try store.get("key 4") == bytes("v"))
+    // What was removed, too.
+    #expect(try Set(store.snapshot().map { try $0.key() }) == Set((0..<10).map { bytes("key \($0)") }))
   }
 
   static let lastNumbers: [UInt64] = [1 << 55, 1 << 56 - 1]
