@@ -18,7 +18,7 @@ import Testing
     for number in 0..<count {
       builder.append(
         RecordHeader(
-          sequence: UInt64(number) << (number % 40),
+          sequence: UInt64(number + 1) << (number % 40),
           kind: .put,
           keyHash: UInt64(number) &* 0x9E37_79B9_7F4A_7C15,
           keyLength: number % 20,

@@ -76,6 +76,20 @@ import Testing
     }
   }
 
+  /// 0 stands for no number, so a footer has it if it lists no record, and only then.
+  @Test(arguments: [(first: UInt32(0), last: UInt32(9)), (0, 0), (9, 8)])
+  func aFooterWhoseNumbersDoNotFitItsRecordsIsRefused(first: UInt32, last: UInt32) {
+    var bytes = Sample.footer.encoded()
+    let trailer = bytes.count - 96
+    Repair.store(first, at: trailer + 48, in: &bytes)
+    Repair.store(last, at: trailer + 56, in: &bytes)
+    Repair.checksums(of: &bytes, like: "footer")
+    let reason = "its sequence numbers are impossible: \(first) to \(last)"
+    #expect(throws: FormatError.damaged(reason: reason, offset: trailer + 48)) {
+      try SegmentFooter(decoding: ContiguousArray(bytes).span.bytes)
+    }
+  }
+
   @Test func anotherStructureIsNotThisKind() {
     for sample in Sample.all where sample.name != "checkpoint meta" {
       for other in Sample.all where other.bytes[..<8] != sample.bytes[..<8] {

@@ -82,7 +82,9 @@ public struct SegmentFooter: Sendable {
     guard recordsEnd >= UInt64(SegmentHeader.length), recordsEnd <= FormatLimit.segmentBytes, recordsEnd % 8 == 0 else {
       throw .damaged(reason: "the end of the records is impossible: \(recordsEnd)", offset: 40)
     }
-    guard firstSequence <= lastSequence, lastSequence <= RecordLayout.sequenceLimit else {
+    guard firstSequence <= lastSequence, lastSequence <= RecordLayout.sequenceLimit,
+      (firstSequence == 0) == (entryCount == 0), firstSequence != 0 || lastSequence == 0
+    else {
       throw .damaged(reason: "its sequence numbers are impossible: \(firstSequence) to \(lastSequence)", offset: 48)
     }
     guard neverExpiring == entryCount ? minExpiry == .max && maxExpiry == .min : minExpiry <= maxExpiry else {
