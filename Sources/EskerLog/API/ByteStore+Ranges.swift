@@ -133,7 +133,7 @@ extension ByteStore {
     return count
   }
 
-  /// Removes the entries of a range, some hundred at a time: each time in a batch, so all of them or none. See
+  /// Removes the entries of a range in batches of some hundred, of which each is removed as a whole; see
   /// ``entries(in:order:limit:)``. To remove all keys, ``removeAll(durability:)`` takes constant time.
   ///
   /// - Returns: The number of entries removed. Those that come meanwhile may be among them.

@@ -4,7 +4,7 @@ internal import EskerPlatform
 /// An embedded, log-structured key-value store for bytes.
 ///
 /// Every write is appended to a log of segment files, and found again through an in-memory hash index. A store is a directory. One
-/// process at a time may open it for writing; any number may open it read-only meanwhile.
+/// process may have it open for writing, or several that write in turn, see ``Options/sharing``; any number may read it meanwhile.
 ///
 /// ```swift
 /// let store = try LogStore(at: "cities.esker")
@@ -140,7 +140,7 @@ public final class LogStore: ByteStore {
   /// The path of the store's directory, made absolute when the store was opened.
   public var path: String { engine.env.path }
 
-  /// Whether another process writes the store, if any does.
+  /// Whether the store was opened with ``Options/readOnly``.
   package var isReadOnly: Bool { engine.env.options.readOnly }
 
   /// The store's identity.
@@ -266,7 +266,7 @@ public final class LogStore: ByteStore {
     try engine.sync()
   }
 
-  /// The same also for what other processes have written, which write in turn: takes the turn for that.
+  /// Makes durable what this process has written, and what other processes wrote that write in turn: takes the turn for that.
   ///
   /// - Throws: also what a write throws before it begins.
   package func syncAll() throws(StoreError) {
