@@ -178,7 +178,7 @@ func batchedHits(_ index: HashIndex, _ log: SimulatedLog, keys: Int, count: Int)
     for slot in 0..<16 {
       random &+= 0x9E37_79B9_7F4A_7C15
       batch[slot] = Key(Int(mix(random) % UInt64(keys)))
-      index.prefetch(batch[slot].hash)
+      index.reader.prefetch(batch[slot].hash)
     }
     for slot in 0..<16 {
       var probe = index.probe(batch[slot].hash)

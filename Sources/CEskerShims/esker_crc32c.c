@@ -140,12 +140,10 @@ static int hardware = 0;
 __attribute__((constructor)) static void choose(void) { hardware = detect(); }
 
 #define CHOOSE(name, ...) (hardware ? name##_hardware(__VA_ARGS__) : name##_portable(__VA_ARGS__))
-int esker_crc32c_is_hardware(void) { return hardware; }
 
 #else
 
 #define CHOOSE(name, ...) name##_portable(__VA_ARGS__)
-int esker_crc32c_is_hardware(void) { return 0; }
 
 #endif
 

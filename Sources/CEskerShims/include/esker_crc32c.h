@@ -41,9 +41,6 @@ uint32_t esker_crc32c_portable(uint32_t crc, const void *data, size_t length);
 /// reason.
 uint32_t esker_crc32c_steps(uint32_t crc, const void *data, size_t words);
 
-/// Whether `esker_crc32c` uses the processor's instruction.
-int esker_crc32c_is_hardware(void);
-
 #ifdef __cplusplus
 }
 #endif

@@ -14,12 +14,6 @@ extension HashIndex {
   @inlinable
   public var reader: Reader { Reader(state) }
 
-  /// Prefetches the bucket of a hash; see ``Reader/prefetch(_:)``.
-  @inlinable @inline(__always)
-  public func prefetch(_ hash: UInt64) {
-    reader.prefetch(hash)
-  }
-
   /// Starts a search; see ``Reader/probe(_:)``.
   @inlinable
   @inline(__always)

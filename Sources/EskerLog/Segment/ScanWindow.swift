@@ -24,8 +24,6 @@ struct ScanWindow {
     fetched = start / Self.step * Self.step
   }
 
-  func isOf(_ segment: Segment) -> Bool { self.segment === segment }
-
   /// Called before the bytes of a record are read, or its header while its size is unknown. None before it are needed any more.
   @inline(__always)
   mutating func reach(_ offset: Int, size: Int = 0) {

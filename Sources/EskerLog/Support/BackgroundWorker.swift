@@ -235,8 +235,6 @@ final class BackgroundWorker: @unchecked Sendable {
   /// Whether a round is in progress.
   var isBusy: Bool { lock.withLock { isInRound } }
 
-  var isSuspended: Bool { lock.withLock { pauses > 0 } }
-
   /// Stops after the round in progress, and releases the closure. Idempotent.
   func stop() {
     lock.lock()

@@ -84,7 +84,5 @@
         state.bytes -= bytes
       }
     }
-
-    var waiting: Int { state.withLock { $0.waiting } }
   }
 #endif

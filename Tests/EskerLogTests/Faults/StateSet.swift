@@ -53,7 +53,4 @@ struct StateSet {
 
   /// The store was closed, or is known to be durable as it was found.
   mutating func settled() { afterPowerCut = afterKill }
-
-  /// Narrows what is possible to what was found.
-  mutating func found(_ state: StoreState) { self = StateSet(state) }
 }

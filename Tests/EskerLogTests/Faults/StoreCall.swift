@@ -12,8 +12,6 @@ struct StoreState: Hashable, CustomStringConvertible {
   /// Of the keyspace `other`, in seconds.
   var defaultExpiry: Int?
 
-  init() {}
-
   init(of store: LogStore) throws {
     for entry in try store.snapshot() {
       let value = try entry.value()

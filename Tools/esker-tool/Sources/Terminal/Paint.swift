@@ -4,7 +4,6 @@ enum Paint: String {
   case faint = "2"
   case bad = "31"
   case good = "32"
-  case warning = "33"
 
   /// The text with its control sequences, or unchanged without color.
   func callAsFunction(_ text: String, in terminal: Terminal) -> String {

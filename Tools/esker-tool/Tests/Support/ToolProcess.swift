@@ -104,7 +104,6 @@ final class OpenLoad {
   private let process: Process
   private let input = Pipe()
   private let output = Pipe()
-  private var isFed = true
 
   init(store: String, _ options: String...) throws {
     process = ToolProcess.make(
