@@ -146,7 +146,7 @@ extension EncodingSession {
 
   /// Writes the key of a map entry.
   func write<Key: CodingKey>(key: Key) {
-    if let number = key.intValue, isInteger(key, number) {
+    if let number = key.intValue, isInteger(key) {
       write(Int64(number))
     } else {
       write(key.stringValue)
@@ -157,7 +157,7 @@ extension EncodingSession {
   /// rather than the number spelled out. Dictionaries keyed by `String` give their keys numbers too, the same for "01" as
   /// for "1".
   @inline(never)
-  private func isInteger<Key: CodingKey>(_ key: Key, _ number: Int) -> Bool {
+  private func isInteger(_ key: some CodingKey) -> Bool {
     if frame.type is any IntegerKeyed.Type { return true }
     return Int(key.stringValue) == nil
   }

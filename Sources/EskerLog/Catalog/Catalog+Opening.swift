@@ -43,7 +43,7 @@ extension Catalog {
     var capacity = Int(row.granules) << (GranuleTable.granuleShift + 3)
     var created: Int64 = 0
     var plainBytes = 0
-    let header = try readHeader(file, segmentPath)
+    let header = try readHeader(file)
     switch header {
     case .success(let header):
       guard header.storeID == env.storeID, header.segmentID == row.id, header.salt == row.salt else {
@@ -131,9 +131,7 @@ extension Catalog {
     return env.isFollowing ? takeAddresses(for: place.count << (GranuleTable.granuleShift + 3)) : nil
   }
 
-  private func readHeader(_ file: any File, _ segmentPath: String) throws(StoreError) -> Result<
-    SegmentHeader, FormatError
-  > {
+  private func readHeader(_ file: any File) throws(StoreError) -> Result<SegmentHeader, FormatError> {
     let bytes = try translating { () throws(PlatformError) in
       try ContiguousArray(file.bytes(in: 0..<SegmentHeader.length))
     }

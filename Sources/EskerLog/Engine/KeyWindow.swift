@@ -182,7 +182,7 @@ extension KeyspaceCore {
     try engine.checkBeforeRead()
     switch try unsafe lookup(hash, key, window.incarnation.pointee.tag) {
     case .plain(let record, _): return FoundEntry(record)
-    case .large(let address): return try found(keydir.largeRecord(at: address, hash)).map { FoundEntry($0) }
+    case .large(let address): return try found(keydir.largeRecord(at: address)).map { FoundEntry($0) }
     case .packed(let address): return try packedEntry(at: address, in: &window)
     case nil: return nil
     }

@@ -18,7 +18,7 @@ extension KeyspaceCore {
     defer { keydir.epochs.exit(pin) }
     switch try unsafe lookup(hash, key, incarnation.pointee.tag) {
     case .plain(let record, _): return unsafe [UInt8](record.value)
-    case .large(let address): return try found(keydir.largeValue(at: address, hash))
+    case .large(let address): return try found(keydir.largeValue(at: address))
     case .packed(let address): return try keydir.packedValue(at: address)
     case nil: return nil
     }
@@ -43,7 +43,7 @@ extension KeyspaceCore {
       }
       return length
     case .large(let address):
-      return try found(unsafe keydir.largeValue(at: address, hash, into: buffer))
+      return try found(unsafe keydir.largeValue(at: address, into: buffer))
     case .packed(let address):
       return try unsafe keydir.packedValue(at: address, into: buffer)
     case nil:
@@ -61,7 +61,7 @@ extension KeyspaceCore {
     case .plain(let record, _):
       return ValueMetadata(record.valueLength, version: record.sequence, expiry: record.expiry)
     case .large(let address):
-      guard let record = try found(keydir.largeRecord(at: address, hash)) else { return nil }
+      guard let record = try found(keydir.largeRecord(at: address)) else { return nil }
       return ValueMetadata(record.valueLength, version: record.sequence, expiry: record.expiry)
     case .packed(let address):
       let (entry, _) = try keydir.packedEntry(at: address)
@@ -91,7 +91,7 @@ extension KeyspaceCore {
       if record.valueLength <= room.count { return unsafe copy(of: record, in: room) }
       return lease(of: record, at: address)
     case .large(let address):
-      return try found(keydir.largeRecord(at: address, hash)).map { lease(of: $0, at: address) }
+      return try found(keydir.largeRecord(at: address)).map { lease(of: $0, at: address) }
     case .packed(let address):
       return try keydir.packedLease(at: address)
     case nil:

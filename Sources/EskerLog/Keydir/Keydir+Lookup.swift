@@ -10,7 +10,7 @@ internal import Synchronization
 enum FoundRecord {
   case plain(RecordView, UInt64)
   /// A record of at least ``VerifiedRecords/leastSize`` bytes, neither verified nor known not to have expired: for
-  /// ``Keydir/largeRecord(at:_:)`` and its like.
+  /// ``Keydir/largeRecord(at:)`` and its like.
   case large(UInt64)
   case packed(UInt64)
 }

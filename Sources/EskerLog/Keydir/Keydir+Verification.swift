@@ -104,16 +104,16 @@ extension Keydir {
 
   /// The record, which may be lent.
   @inline(never)
-  func largeRecord(at address: UInt64, _ hash: UInt64) throws(StoreError) -> RecordView? {
-    guard let large = try find(at: address, hash) else { return nil }
+  func largeRecord(at address: UInt64) throws(StoreError) -> RecordView? {
+    guard let large = try find(at: address) else { return nil }
     try confirm(large)
     return large.record
   }
 
   /// A copy of the value.
   @inline(never)
-  func largeValue(at address: UInt64, _ hash: UInt64) throws(StoreError) -> [UInt8]? {
-    guard let large = try find(at: address, hash) else { return nil }
+  func largeValue(at address: UInt64) throws(StoreError) -> [UInt8]? {
+    guard let large = try find(at: address) else { return nil }
     let value = unsafe [UInt8](large.record.value)
     if isAsBefore(large) { return value }
     try confirm(large)
@@ -122,12 +122,8 @@ extension Keydir {
 
   /// Copies as much of the value as fits into the buffer; returns the value's full length.
   @inline(never)
-  func largeValue(
-    at address: UInt64,
-    _ hash: UInt64,
-    into buffer: UnsafeMutableRawBufferPointer
-  ) throws(StoreError) -> Int? {
-    guard let large = try find(at: address, hash) else { return nil }
+  func largeValue(at address: UInt64, into buffer: UnsafeMutableRawBufferPointer) throws(StoreError) -> Int? {
+    guard let large = try find(at: address) else { return nil }
     unsafe copyValue(of: large.record, into: buffer)
     if !isAsBefore(large) {
       try confirm(large)
@@ -143,7 +139,7 @@ extension Keydir {
 
   /// The record, to be copied.
   @inline(__always)
-  private func find(at address: UInt64, _ hash: UInt64) throws(StoreError) -> LargeRecord? {
+  private func find(at address: UInt64) throws(StoreError) -> LargeRecord? {
     guard let place = granules.place(of: address),
       let record = unsafe RecordView(at: place.pointer, limit: place.limit)
     else { throw damage(at: address, .truncated, key: nil) }

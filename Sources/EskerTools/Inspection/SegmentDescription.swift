@@ -91,7 +91,7 @@ extension SegmentDescription {
       fileBytes = size
       let file = try fileSystem.open(path, .read)
       defer { file.close() }
-      try readHeader(file, row, storeID)
+      try readHeader(file, storeID)
       try readTrailer(file, size, row)
       isShort = size < max(Int(clamping: row?.fileLength ?? 0), recordBytes.map { $0 + SegmentHeader.length } ?? 0)
       if isShort { damage.append("the file is truncated") }
@@ -105,7 +105,7 @@ extension SegmentDescription {
     return true
   }
 
-  private mutating func readHeader(_ file: any File, _ row: SegmentRow?, _ storeID: StoreID?) throws(PlatformError) {
+  private mutating func readHeader(_ file: any File, _ storeID: StoreID?) throws(PlatformError) {
     let bytes = try ContiguousArray(file.bytes(in: 0..<SegmentHeader.length))
     // Safety: the array outlives the decoding, which checks its length.
     do throws(FormatError) {

@@ -71,7 +71,7 @@ struct Table {
       for (index, cell) in row.enumerated() { widths[index] = max(widths[index], cell.shown.columns) }
     }
     if shown == nil { shown = fitting(width) }
-    guard let shown, needed(shown) <= width else { return stacked(width) }
+    guard let shown, needed(shown) <= width else { return stacked() }
     return aligned(shown)
   }
 
@@ -105,7 +105,7 @@ struct Table {
     )
   }
 
-  private func stacked(_ width: Int) -> String {
+  private func stacked() -> String {
     var text = ""
     for (index, row) in rows.enumerated() {
       if hasTitles || index > 0 { text += "\n" }
