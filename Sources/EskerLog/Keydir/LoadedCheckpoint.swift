@@ -125,9 +125,7 @@ struct LoadedCheckpoint {
         checksum: header.metaChecksum,
         hasOrders: header.hasOrders
       )
-      guard table.count == header.layout.pageTableLength,
-        unsafe CRC32C.checksum(of: table.span.bytes) == header.pageTableChecksum
-      else { throw .damaged(reason: "the page table's checksum does not match", offset: tableStart) }
+      unsafe try CheckpointPages.verify(table.span.bytes, header)
     } catch { throw .format(error) }
     let rows = Dictionary(manifest.segments.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
     // A segment without live records may have been removed since, as empty ones are after a crash.
