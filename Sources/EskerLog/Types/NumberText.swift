@@ -1,5 +1,5 @@
 /// Figures as text for people, in descriptions. Without Foundation, and the same in every locale.
-enum NumberText {
+package enum NumberText {
   /// `812 bytes`, `11.5 MB`: powers of 1000, three digits.
   static func bytes(_ count: Int) -> String {
     guard count.magnitude >= 1000 else { return self.count(count, "byte") }
@@ -15,7 +15,7 @@ enum NumberText {
   }
 
   /// `1,234,567`.
-  static func count(_ number: Int) -> String {
+  package static func count(_ number: Int) -> String {
     let digits = Array(String(number.magnitude))
     var text = number < 0 ? "-" : ""
     for (index, digit) in digits.enumerated() {
@@ -26,7 +26,7 @@ enum NumberText {
   }
 
   /// `1 file`, `2,000 files`.
-  static func count(_ number: Int, _ noun: String) -> String {
+  package static func count(_ number: Int, _ noun: String) -> String {
     "\(count(number)) \(noun)\(number == 1 ? "" : "s")"
   }
 
@@ -43,17 +43,25 @@ enum NumberText {
       value /= step
       rest = rest.dropFirst()
     }
-    let decimals = abs(value) < 9.995 ? 2 : abs(value) < 99.95 ? 1 : 0
-    return "\(fixed(value, decimals)) \(rest.first ?? "")"
+    return "\(significant(value)) \(rest.first ?? "")"
   }
 
-  private static func fixed(_ value: Double, _ decimals: Int) -> String {
-    let scale = [1.0, 10, 100][decimals]
-    let number = (value * scale).rounded()
-    guard abs(number) < 1e15 else { return "\(value)" }
-    let digits = String(Int(number.magnitude))
+  /// Three significant digits of a number below 1000.
+  package static func significant(_ value: Double) -> String {
+    fixed(value, abs(value) < 9.995 ? 2 : abs(value) < 99.95 ? 1 : 0)
+  }
+
+  /// A number rounded to some decimal places.
+  package static func fixed(_ value: Double, _ decimals: Int) -> String {
+    var scale = 1.0
+    for _ in 0..<decimals { scale *= 10 }
+    let scaled = (value * scale).rounded()
+    guard scaled.isFinite, abs(scaled) < 1e15 else { return "\(value)" }
+    let number = Int(scaled.magnitude)
+    let sign = scaled < 0 ? "-" : ""
+    guard decimals > 0 else { return sign + String(number) }
+    let digits = String(number)
     let padded = String(repeating: "0", count: max(0, decimals + 1 - digits.count)) + digits
-    let fraction = decimals > 0 ? "." + padded.suffix(decimals) : ""
-    return (number < 0 ? "-" : "") + padded.dropLast(decimals) + fraction
+    return sign + padded.dropLast(decimals) + "." + padded.suffix(decimals)
   }
 }

@@ -23,8 +23,8 @@ struct BenchPlot {
       stroke-width: 4 } .mark { fill: #4a7ebb } .soft { opacity: .75 }
       @media (prefers-color-scheme: dark) { text { fill: #ddd } .span { stroke: #7fb0e6 } .mark { fill: #7fb0e6 } }
       </style>
-      <text x="\(Int(Self.left))" y="18">\(HumanUnits.count(plan.records)) records of \(plan.keyLength) + \
-      \(plan.valueLength) bytes, \(HumanUnits.count(plan.threads, "thread")): p50, p99, p99.9, longest</text>
+      <text x="\(Int(Self.left))" y="18">\(NumberText.count(plan.records)) records of \(plan.keyLength) + \
+      \(plan.valueLength) bytes, \(NumberText.count(plan.threads, "thread")): p50, p99, p99.9, longest</text>
 
       """
     for power in Int(range.lowerBound)...Int(range.upperBound) {
@@ -52,7 +52,7 @@ struct BenchPlot {
       text += "<circle class=\"mark\" cx=\"\(place)\" cy=\"\(y)\" r=\"5\">"
       text += "<title>\(time.0) \(HumanUnits.latency(time.1))</title></circle>"
     }
-    let rate = HumanUnits.count(Int(result.rate))
+    let rate = NumberText.count(Int(result.rate))
     text += "<text x=\"\(Self.width - 8)\" y=\"\(y + 4)\" text-anchor=\"end\">\(rate)/s</text>\n"
     return text
   }

@@ -18,7 +18,7 @@ struct BenchReport {
     )
     for result in results {
       let times = Self.quantiles.map { result.latencies.quantile($0.1) } + [result.latencies.maximum]
-      let cells = times.map { Cell(shown: HumanUnits.latency($0), plain: HumanUnits.fixed($0.seconds * 1e6, 3)) }
+      let cells = times.map { Cell(shown: HumanUnits.latency($0), plain: NumberText.fixed($0.seconds * 1e6, 3)) }
       try table.add(
         [.word(result.workload.rawValue), .count(result.operations), .count(Int(result.rate))] + cells,
         to: &output

@@ -1,3 +1,5 @@
+import Esker
+
 // The report as tables and as JSON.
 
 extension BigReport {
@@ -50,7 +52,7 @@ extension BigReport {
     ) {
       [Self.time($0.upTo), .count($0.values), .share($0.values, of: entries)]
     }
-    if entries > 0 { try output.write("\(HumanUnits.count(lifetimes.never)) of the values do not expire\n") }
+    if entries > 0 { try output.write("\(NumberText.count(lifetimes.never)) of the values do not expire\n") }
   }
 
   private static func time(_ seconds: Int64?) -> Cell {

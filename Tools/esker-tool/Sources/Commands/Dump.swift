@@ -225,7 +225,7 @@ struct DumpSummary {
   func report(seconds: Double, asJSON: Bool, isQuiet: Bool, isDryRun: Bool) throws(ToolError) {
     let rate = HumanUnits.bytes(Int(Double(bytes) / max(seconds, 1e-6)))
     let what = "\(HumanUnits.entries(entries)) (\(HumanUnits.bytes(bytes)))"
-    let text = "\(isDryRun ? "would write" : "wrote") \(what) in \(HumanUnits.fixed(seconds, 3)) s: \(rate)/s"
+    let text = "\(isDryRun ? "would write" : "wrote") \(what) in \(NumberText.fixed(seconds, 3)) s: \(rate)/s"
     try reportDone(text, asJSON: asJSON, isQuiet: isQuiet) { writer in
       writer.fields(["entries": entries, "bytes": bytes])
       writer.field("seconds", seconds)

@@ -132,7 +132,7 @@ struct Keyspaces: StoreCommand, JSONPrinting {
     private var capacity: Cell {
       let limits = [
         keyspace?.capacityBytes.map { HumanUnits.bytes($0) },
-        keyspace?.capacityEntries.map { HumanUnits.count($0, "key") },
+        keyspace?.capacityEntries.map { NumberText.count($0, "key") },
       ].compactMap { $0 }
       return limits.isEmpty ? .none : .word(limits.joined(separator: ", "))
     }

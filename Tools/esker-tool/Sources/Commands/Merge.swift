@@ -86,7 +86,7 @@ struct Merge: ParsableCommand, JSONPrinting {
       ],
       text: estimate.segments == 0
         ? "nothing to merge"
-        : "would merge \(HumanUnits.count(estimate.segments, "segment")): copy "
+        : "would merge \(NumberText.count(estimate.segments, "segment")): copy "
           + "\(HumanUnits.bytes(estimate.bytesWritten)), reclaim \(HumanUnits.bytes(estimate.bytesFreed))"
           + (estimate.isWorthIt ? "" : "; hardly worth it: \(estimate.share) of it is dead"),
       asJSON: json
@@ -120,7 +120,7 @@ struct Merge: ParsableCommand, JSONPrinting {
     (done.bytesRead, done.bytesWritten) = (report.bytesRead, report.bytesWritten)
     let isForLittle = !erase && !done.isWorthIt && done.bytesFreed >= 0
     return "\(erase ? "erased all that was dead: " : "")merged "
-      + "\(HumanUnits.count(report.segmentsRemoved, "segment")) into \(report.segmentsWritten), copied "
+      + "\(NumberText.count(report.segmentsRemoved, "segment")) into \(report.segmentsWritten), copied "
       + HumanUnits.bytes(report.bytesWritten)
       + (isForLittle ? " to reclaim \(HumanUnits.bytes(done.bytesFreed)), hardly worth it" : "")
       + ": \(HumanUnits.bytes(before.all)) on disk before, \(HumanUnits.bytes(after.all)) now"
@@ -162,7 +162,7 @@ struct MergeEstimate {
   /// Whether enough is dead, by the rule of the merges that a store does by itself.
   var isWorthIt: Bool { bytesRead == 0 || bytesWritten < bytesRead / 20 * 19 }
   /// How much of what is read is dead, in percent.
-  var share: String { "\(HumanUnits.fixed(Double(bytesFreed) / Double(max(1, bytesRead)) * 100, 1)) %" }
+  var share: String { "\(NumberText.fixed(Double(bytesFreed) / Double(max(1, bytesRead)) * 100, 1)) %" }
 
   init() {}
 

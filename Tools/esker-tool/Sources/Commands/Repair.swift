@@ -71,7 +71,7 @@ struct Repair: ParsableCommand, JSONPrinting {
       case (false, _): lines.sum
       }
     return text
-      + "\(new): \(HumanUnits.entries(report.entries)) from \(HumanUnits.count(report.segments, "segment")), \(lost)\n"
+      + "\(new): \(HumanUnits.entries(report.entries)) from \(NumberText.count(report.segments, "segment")), \(lost)\n"
   }
 
   private static func json(_ report: SalvageReport) -> [UInt8] {

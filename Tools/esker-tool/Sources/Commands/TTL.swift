@@ -71,7 +71,7 @@ private struct Lifetime {
     seconds = max(0, (Double(time.millisecondsSince1970) - Double(now.millisecondsSince1970)) / 1000)
   }
 
-  var plain: String { seconds.map { HumanUnits.fixed($0, 3) } ?? "never" }
+  var plain: String { seconds.map { NumberText.fixed($0, 3) } ?? "never" }
   var shown: String { seconds.map { HumanUnits.duration(seconds: $0) } ?? "never" }
 
   func json(_ key: [UInt8]) -> [UInt8] {

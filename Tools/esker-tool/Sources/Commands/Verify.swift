@@ -125,8 +125,8 @@ struct Verify: KeyspaceCommand, JSONPrinting {
       "damaged range"
     )
     return lines.text
-      + "checked \(HumanUnits.count(report.records, "record")) and \(HumanUnits.bytes(report.bytes)) in "
-      + "\(HumanUnits.count(report.files, "file")): \(report.isClean ? "no damage" : lines.sum)\n" + needed(report)
+      + "checked \(NumberText.count(report.records, "record")) and \(HumanUnits.bytes(report.bytes)) in "
+      + "\(NumberText.count(report.files, "file")): \(report.isClean ? "no damage" : lines.sum)\n" + needed(report)
       + advice(report)
   }
 
@@ -138,7 +138,7 @@ struct Verify: KeyspaceCommand, JSONPrinting {
     ]
     .filter { $0.0 > 0 }
     guard states.count > 1 else { return states.first.map { "; \($0.1)" } ?? "" }
-    return "; " + states.map { "\(HumanUnits.count($0.0)) \($0.1)" }.joined(separator: ", ")
+    return "; " + states.map { "\(NumberText.count($0.0)) \($0.1)" }.joined(separator: ", ")
   }
 
   /// How many of the damaged records are still needed, where there are any.
@@ -148,9 +148,9 @@ struct Verify: KeyspaceCommand, JSONPrinting {
     }
     let (records, current, unknown) = (sum(\.records), sum(\.current), sum(\.unknown))
     guard records > 0 else { return "" }
-    func are(_ count: Int) -> String { "\(HumanUnits.count(count)) \(count == 1 ? "is" : "are")" }
+    func are(_ count: Int) -> String { "\(NumberText.count(count)) \(count == 1 ? "is" : "are")" }
     return "of these records, \(are(current)) current, \(are(records - current - unknown)) not needed any more, "
-      + "\(HumanUnits.count(unknown)) unknown\n"
+      + "\(NumberText.count(unknown)) unknown\n"
   }
 
   /// What to do: a manifest and a checkpoint are copies, and a footer is.

@@ -24,9 +24,9 @@ extension FormReport {
     let unfit = keyspaces.reduce(0) { sum, keyspace in
       keyspace.misfits.all.reduce(sum + keyspace.misfits.others) { $0 + $1.entries }
     }
-    let known = unfit == 0 ? "all of the recorded forms" : "\(HumanUnits.count(unfit)) not of the recorded form"
+    let known = unfit == 0 ? "all of the recorded forms" : "\(NumberText.count(unfit)) not of the recorded form"
     return "read \(HumanUnits.entries(read)): \(known)"
-      + (damaged > 0 ? ", \(HumanUnits.count(damaged, "damaged record")) left out" : "")
+      + (damaged > 0 ? ", \(NumberText.count(damaged, "damaged record")) left out" : "")
   }
 
   /// A table with a row for each group of each keyspace; nothing without any.
@@ -45,7 +45,7 @@ extension FormReport {
     }
     let others = keyspaces.reduce(0) { $0 + $1[keyPath: groups].others }
     guard others > 0 else { return }
-    try output.write("and \(HumanUnits.count(others)) more, of too many kinds to be told apart\n")
+    try output.write("and \(NumberText.count(others)) more, of too many kinds to be told apart\n")
   }
 
   /// Writes the report as a field of an object. Scripts rely on the names: add fields, but never rename or drop one.

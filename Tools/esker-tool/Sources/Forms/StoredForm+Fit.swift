@@ -40,12 +40,12 @@ extension StoredForm {
     case .raw: return nil
     case .text: return UTF8Check.isValid(ContiguousArray(bytes).span) ? nil : "no text"
     case .integer(let length, _, _), .float(let length, _):
-      return bytes.count == length ? nil : HumanUnits.count(bytes.count, "byte")
-    case .date: return bytes.count == 8 ? nil : HumanUnits.count(bytes.count, "byte")
-    case .uuid: return bytes.count == 16 ? nil : HumanUnits.count(bytes.count, "byte")
+      return bytes.count == length ? nil : NumberText.count(bytes.count, "byte")
+    case .date: return bytes.count == 8 ? nil : NumberText.count(bytes.count, "byte")
+    case .uuid: return bytes.count == 16 ? nil : NumberText.count(bytes.count, "byte")
     case .bool:
       return bytes == [0] || bytes == [1]
-        ? nil : bytes.count == 1 ? "another byte" : HumanUnits.count(bytes.count, "byte")
+        ? nil : bytes.count == 1 ? "another byte" : NumberText.count(bytes.count, "byte")
     case .json:
       return JSONCursor.isDocument(ContiguousArray(bytes).span) && UTF8Check.isValid(ContiguousArray(bytes).span)
         ? nil : Self.look(of: bytes)

@@ -66,7 +66,7 @@ struct RecordDump {
         start = range.upperBound
       }
       if end < field.range.upperBound {
-        let rest = HumanUnits.count(field.range.upperBound - end, "more byte")
+        let rest = NumberText.count(field.range.upperBound - end, "more byte")
         try table.add([.none, .none, .word(""), .word(rest, .faint)], to: &output)
       }
     }

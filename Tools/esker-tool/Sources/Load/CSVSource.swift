@@ -57,7 +57,7 @@ struct CSVSource: RecordSource {
     case .fields: break
     }
     guard reader.count == columns.count else {
-      let why = "\(HumanUnits.count(reader.count, "field")) under a header of \(columns.count)"
+      let why = "\(NumberText.count(reader.count, "field")) under a header of \(columns.count)"
       return .bad(line: reader.lineNumber, why: why)
     }
     if keyField == nil {

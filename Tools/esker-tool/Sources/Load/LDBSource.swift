@@ -42,7 +42,7 @@ struct LDBSource: RecordSource {
     guard said == count else {
       throw .badLine(
         number: reader.lineNumber,
-        why: "ldb has written \(HumanUnits.entries(said)), and \(HumanUnits.count(count)) were there"
+        why: "ldb has written \(HumanUnits.entries(said)), and \(NumberText.count(count)) were there"
       )
     }
     return .blank

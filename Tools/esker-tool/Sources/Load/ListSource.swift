@@ -66,7 +66,7 @@ struct ListSource: RecordSource {
   }
 
   private func bad(_ why: String, _ reader: borrowing LineReader) -> SourceStep {
-    let place = HumanUnits.count(reader.bytesConsumed)
+    let place = NumberText.count(reader.bytesConsumed)
     return .bad(line: reader.lineNumber + 1, why: "the element that ends at byte \(place): \(why)")
   }
 

@@ -1,3 +1,5 @@
+import Esker
+
 /// The totals of a load so far.
 struct LoadTally {
   var records = 0
@@ -35,16 +37,16 @@ struct LoadTally {
   func summary(seconds: Double, isDryRun: Bool = false) -> String {
     let time = max(seconds, 1e-6)
     var text =
-      "\(isDryRun ? "would load" : "loaded") \(HumanUnits.count(records, "record")) (\(HumanUnits.bytes(bytes)))"
-    text += " in \(HumanUnits.fixed(seconds, 3)) s: \(HumanUnits.count(Int(Double(records) / time))) records/s, "
-    text += "\(HumanUnits.fixed(Double(bytes) / time / 1e6, 1)) MB/s"
-    if earlier > 0 { text += "; \(HumanUnits.count(earlier)) earlier" }
-    if replaced > 0 { text += "; \(HumanUnits.count(replaced)) replaced" }
-    if expired > 0 { text += "; \(HumanUnits.count(expired)) expired" }
-    if skipped > 0 { text += "; \(HumanUnits.count(skipped, "bad line")) skipped" }
-    if kept > 0 { text += "; \(HumanUnits.count(kept)) there already" }
+      "\(isDryRun ? "would load" : "loaded") \(NumberText.count(records, "record")) (\(HumanUnits.bytes(bytes)))"
+    text += " in \(NumberText.fixed(seconds, 3)) s: \(NumberText.count(Int(Double(records) / time))) records/s, "
+    text += "\(NumberText.fixed(Double(bytes) / time / 1e6, 1)) MB/s"
+    if earlier > 0 { text += "; \(NumberText.count(earlier)) earlier" }
+    if replaced > 0 { text += "; \(NumberText.count(replaced)) replaced" }
+    if expired > 0 { text += "; \(NumberText.count(expired)) expired" }
+    if skipped > 0 { text += "; \(NumberText.count(skipped, "bad line")) skipped" }
+    if kept > 0 { text += "; \(NumberText.count(kept)) there already" }
     if !notTaken.isEmpty {
-      let kinds = notTaken.sorted { $0.key < $1.key }.map { HumanUnits.count($0.value, $0.key) }
+      let kinds = notTaken.sorted { $0.key < $1.key }.map { NumberText.count($0.value, $0.key) }
       text += "; not loaded: \(kinds.joined(separator: ", "))"
     }
     return text

@@ -87,7 +87,7 @@ extension LineReader {
   }
 
   /// The error for a line beyond the limit.
-  var tooLong: String { "longer than \(HumanUnits.count(limit)) bytes: see --max-line" }
+  var tooLong: String { "longer than \(NumberText.count(limit)) bytes: see --max-line" }
 }
 
 /// Whether a line of JSON is empty.

@@ -1,3 +1,5 @@
+import Esker
+
 /// Bars that use the width of a page, one a row, with a name before and a figure behind, under a heading.
 struct BarRows {
   struct Row {
@@ -33,6 +35,6 @@ struct BarRows {
       }
     }
     let left = rows.count - shown
-    if left > 0 { writer.element("p", ["class": "lead"], text: "and \(HumanUnits.count(left)) \(others)") }
+    if left > 0 { writer.element("p", ["class": "lead"], text: "and \(NumberText.count(left)) \(others)") }
   }
 }

@@ -29,12 +29,12 @@ struct MapActivity {
     let figures = published.statistics
     let seconds = max(published.uptime.seconds, 0.001)
     let gets = figures.gets.count * 128
-    func rate(_ count: Int) -> String { HumanUnits.count(Int(clamping: Int64(Double(count) / seconds))) }
+    func rate(_ count: Int) -> String { NumberText.count(Int(clamping: Int64(Double(count) / seconds))) }
     var text = "Process \(published.processID) has had the store open for \(HumanUnits.duration(seconds: seconds)): "
-    text += gets > 0 ? "about \(HumanUnits.count(gets)) gets (\(rate(gets))/s)" : "hardly any gets"
+    text += gets > 0 ? "about \(NumberText.count(gets)) gets (\(rate(gets))/s)" : "hardly any gets"
     if gets > 0 { text += ", half of them within \(HumanUnits.latency(figures.gets.quantile(0.5)))" }
     let writes = figures.recordsWritten
     return text
-      + "; \(HumanUnits.count(writes, "write")) (\(rate(writes))/s), \(HumanUnits.bytes(figures.bytesLogged)) logged."
+      + "; \(NumberText.count(writes, "write")) (\(rate(writes))/s), \(HumanUnits.bytes(figures.bytesLogged)) logged."
   }
 }

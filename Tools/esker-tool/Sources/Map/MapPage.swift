@@ -68,7 +68,7 @@ struct MapPage {
           (.lasting, Double(figures.lasting.bytes)), (.expiring, Double(figures.expiring.bytes)),
           (.dead, Double(figures.reclaimableBytes)),
         ],
-        figure: "\(HumanUnits.bytes(figures.recordBytes)), \(HumanUnits.count(figures.liveRecords, "key"))"
+        figure: "\(HumanUnits.bytes(figures.recordBytes)), \(NumberText.count(figures.liveRecords, "key"))"
       )
     }
   }
@@ -113,9 +113,9 @@ struct MapPage {
       writer.element("th", ["scope": "row"], text: "\(description.id)")
       writer.element("td", ["class": "word"], text: description.kind?.rawValue ?? "unknown")
       writer.element("td", ["class": "word"], text: description.created.map { Cell.instant($0).shown } ?? "")
-      writer.element("td", text: description.fileBytes.map { HumanUnits.count($0) } ?? "missing")
-      for part in map.parts { writer.element("td", text: HumanUnits.count(segment.bytes(part))) }
-      writer.element("td", text: description.unpackedBytes.map { HumanUnits.count($0) } ?? "")
+      writer.element("td", text: description.fileBytes.map { NumberText.count($0) } ?? "missing")
+      for part in map.parts { writer.element("td", text: NumberText.count(segment.bytes(part))) }
+      writer.element("td", text: description.unpackedBytes.map { NumberText.count($0) } ?? "")
       writer.element("td", text: description.sequences.map { "\($0.lowerBound)" } ?? "")
       writer.element("td", text: description.sequences.map { "\($0.upperBound)" } ?? "")
       writer.element("td", ["class": "word damage"], text: description.damage.joined(separator: "; "))

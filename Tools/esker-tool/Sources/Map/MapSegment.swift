@@ -79,7 +79,7 @@ struct MapSegment {
     lines.append(("file", description.fileBytes.map { HumanUnits.bytes($0) } ?? "missing"))
     for (part, bytes) in parts { lines.append((part.words, HumanUnits.bytes(bytes))) }
     if let unpacked = description.unpackedBytes, let records = description.recordBytes, records > 0 {
-      let ratio = HumanUnits.fixed(Double(unpacked) / Double(records), 2)
+      let ratio = NumberText.fixed(Double(unpacked) / Double(records), 2)
       lines.append(("unpacked", "\(HumanUnits.bytes(unpacked)), ratio \(ratio)"))
     }
     if let heat { lines.append(("rewritten", heat.text)) }

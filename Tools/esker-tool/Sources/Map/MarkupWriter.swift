@@ -1,3 +1,5 @@
+import Esker
+
 /// Builds XML and HTML, element by element.
 struct MarkupWriter {
   private(set) var text = ""
@@ -86,7 +88,7 @@ struct MarkupWriter {
 
   /// A length or a position, with no more digits than a screen can show.
   static func number(_ value: Double) -> String {
-    let text = HumanUnits.fixed(value, 1)
+    let text = NumberText.fixed(value, 1)
     return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
   }
 }

@@ -1,3 +1,5 @@
+import Esker
+
 /// A bar across a page of what bytes are for.
 struct PartBar {
   let parts: [(part: MapPart, bytes: Int)]
@@ -26,6 +28,6 @@ struct PartBar {
 extension MarkupWriter {
   /// A part of a bar that takes a share of its width.
   mutating func bar(_ part: MapPart, _ share: Double) {
-    element("span", ["class": part.rawValue, "style": "width:\(HumanUnits.fixed(share * 100, 2))%"]) { _ in }
+    element("span", ["class": part.rawValue, "style": "width:\(NumberText.fixed(share * 100, 2))%"]) { _ in }
   }
 }

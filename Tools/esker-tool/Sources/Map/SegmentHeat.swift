@@ -1,3 +1,5 @@
+import Esker
+
 /// How fast the records of a segment are replaced or removed: what of them is dead, and since when it can have died.
 ///
 /// A store counts reads as a whole and not by segment, so this says nothing of them.
@@ -26,6 +28,6 @@ struct SegmentHeat {
 
   /// `34 %, 12.8 MB in 3 h 5 min`.
   var text: String {
-    "\(HumanUnits.fixed(share * 100, 0)) %, \(HumanUnits.bytes(rewritten)) in \(HumanUnits.duration(seconds: seconds))"
+    "\(NumberText.fixed(share * 100, 0)) %, \(HumanUnits.bytes(rewritten)) in \(HumanUnits.duration(seconds: seconds))"
   }
 }

@@ -52,10 +52,10 @@ struct SegmentMap {
 
   /// One sentence about the whole.
   var summary: String {
-    var text = "\(HumanUnits.count(segments.count, "segment")), \(HumanUnits.bytes(total)) on disk"
+    var text = "\(NumberText.count(segments.count, "segment")), \(HumanUnits.bytes(total)) on disk"
     if openError == nil, total > 0 {
       let dead = total(.dead)
-      let percent = HumanUnits.fixed(Double(dead) / Double(total) * 100, 0)
+      let percent = NumberText.fixed(Double(dead) / Double(total) * 100, 0)
       text += "; at most \(HumanUnits.bytes(dead)) (\(percent) %) reclaimable by a merge"
     }
     if saved > 0 { text += "; packing saves \(HumanUnits.bytes(saved))" }

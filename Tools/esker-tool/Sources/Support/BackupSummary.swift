@@ -12,9 +12,9 @@ func printSummary(of report: Report.Backup, path: String, isPlan: Bool = false, 
     }
     return try BufferedOutput.print(line)
   }
-  let shared = report.sharedSegments > 0 ? ", \(HumanUnits.count(report.sharedSegments)) shared" : ""
+  let shared = report.sharedSegments > 0 ? ", \(NumberText.count(report.sharedSegments)) shared" : ""
   try BufferedOutput.print(
-    "\(path): up to \(report.sequence), \(HumanUnits.count(report.segments, "segment"))\(shared), "
+    "\(path): up to \(report.sequence), \(NumberText.count(report.segments, "segment"))\(shared), "
       + "\(HumanUnits.bytes(report.bytes)), \(HumanUnits.bytes(report.copiedBytes)) \(isPlan ? "to copy" : "copied")\n"
   )
 }

@@ -37,7 +37,7 @@ struct DamageLines {
     for (number, path) in order.enumerated() {
       guard left > 0 else {
         let rest = order[number...].map { files[$0] ?? [] }
-        return text + "in \(HumanUnits.count(rest.count, "other file")): "
+        return text + "in \(NumberText.count(rest.count, "other file")): "
           + Self.sum(rest.flatMap { $0 }, "more \(noun)") + ", which --json names\n"
       }
       let all = files[path] ?? []
@@ -45,7 +45,7 @@ struct DamageLines {
       left -= named.count
       for range in named { text += Self.line(range) }
       let more = all.count - named.count
-      if more > 0 { text += "\(path): \(HumanUnits.count(more)) more \(noun)s, which --json names\n" }
+      if more > 0 { text += "\(path): \(NumberText.count(more)) more \(noun)s, which --json names\n" }
       if all.count > 1 { text += "\(path): \(Self.sum(all, noun))\n" }
     }
     return text
@@ -56,13 +56,13 @@ struct DamageLines {
 
   private static func sum(_ ranges: [Range], _ noun: String) -> String {
     let records = ranges.reduce(0) { $0.addingReportingOverflow($1.records).partialValue }
-    let count = HumanUnits.count(ranges.count, noun)
-    return records > 0 ? "\(count), \(HumanUnits.count(records, "record"))" : count
+    let count = NumberText.count(ranges.count, noun)
+    return records > 0 ? "\(count), \(NumberText.count(records, "record"))" : count
   }
 
   private static func line(_ range: Range) -> String {
     // Missing data has no length.
-    let length = range.length > 0 ? ", " + HumanUnits.count(range.length, "byte") : ""
+    let length = range.length > 0 ? ", " + NumberText.count(range.length, "byte") : ""
     return "\(range.location)\(length): \(range.reason)\n"
   }
 }

@@ -47,7 +47,7 @@ enum DamageReports {
     }
     guard count > 0 else { return }
     StandardError.report(
-      "\(HumanUnits.count(count, "more place")) of damage, which esker verify \(quotedForShell(store)) sums up"
+      "\(NumberText.count(count, "more place")) of damage, which esker verify \(quotedForShell(store)) sums up"
     )
   }
 }

@@ -13,7 +13,7 @@ struct HeldSegments {
     let others = segments.count - DamageLines.most
     let path = quotedForShell(path)
     return "\n\(segments.count == 1 ? "segment" : "segments") \(names)"
-      + (others > 0 ? " and \(HumanUnits.count(others)) more stay" : segments.count == 1 ? " stays" : " stay")
+      + (others > 0 ? " and \(NumberText.count(others)) more stay" : segments.count == 1 ? " stays" : " stay")
       + " because of damage, with \(HumanUnits.bytes(deadBytes)) to reclaim\n"
       + "to see what is damaged: esker verify \(path); to save everything intact, without what is dead: esker repair \(path) NEW"
   }

@@ -45,11 +45,11 @@ extension Report.Opening {
     if kind != .created { parts.append("through write \(lastSequence)") }
     if let cut {
       parts.append(
-        "cut off: \(HumanUnits.count(cut.records, "record")) from \(cut.sequence) on, which had never been durable "
+        "cut off: \(NumberText.count(cut.records, "record")) from \(cut.sequence) on, which had never been durable "
           + "(\(HumanUnits.bytes(cut.bytes)), in segment \(cut.segment) from offset \(cut.offset) on)"
       )
     }
-    if rewrittenRecords > 0 { parts.append("\(HumanUnits.count(rewrittenRecords, "record")) rewritten") }
+    if rewrittenRecords > 0 { parts.append("\(NumberText.count(rewrittenRecords, "record")) rewritten") }
     for damage in damage { parts.append("\(damage.location): \(damage.reason)") }
     if damageCount > damage.count { parts.append("and \(damageCount - damage.count) more damaged places") }
     if !isComplete { parts.append("not known to have come to its end") }

@@ -1,3 +1,5 @@
+import Esker
+
 /// Human-readable figures.
 enum HumanUnits {
   /// `812 B`, `11.5 MB`: powers of 1000, three digits.
@@ -9,47 +11,12 @@ enum HumanUnits {
       value /= 1000
       unit = next
     }
-    return "\(significant(value)) \(unit)"
-  }
-
-  /// `1,234,567`.
-  static func count(_ number: Int) -> String {
-    let digits = Array(String(number.magnitude))
-    var text = number < 0 ? "-" : ""
-    for (index, digit) in digits.enumerated() {
-      if index > 0, (digits.count - index).isMultiple(of: 3) { text += "," }
-      text.append(digit)
-    }
-    return text
-  }
-
-  /// `1 file`, `2,000 files`.
-  static func count(_ number: Int, _ noun: String) -> String {
-    "\(count(number)) \(noun)\(number == 1 ? "" : "s")"
+    return "\(NumberText.significant(value)) \(unit)"
   }
 
   /// `1 entry`, `2,000 entries`.
   static func entries(_ number: Int) -> String {
-    number == 1 ? "1 entry" : "\(count(number)) entries"
-  }
-
-  /// A number rounded to some decimal places.
-  static func fixed(_ value: Double, _ decimals: Int) -> String {
-    var scale = 1.0
-    for _ in 0..<decimals { scale *= 10 }
-    let scaled = (value * scale).rounded()
-    guard scaled.isFinite, abs(scaled) < 1e15 else { return "\(value)" }
-    let number = Int(scaled.magnitude)
-    let sign = scaled < 0 ? "-" : ""
-    guard decimals > 0 else { return sign + String(number) }
-    let digits = String(number)
-    let padded = String(repeating: "0", count: max(0, decimals + 1 - digits.count)) + digits
-    return sign + padded.dropLast(decimals) + "." + padded.suffix(decimals)
-  }
-
-  /// Three significant digits of a number below 1000.
-  static func significant(_ value: Double) -> String {
-    fixed(value, abs(value) < 9.995 ? 2 : abs(value) < 99.95 ? 1 : 0)
+    number == 1 ? "1 entry" : "\(NumberText.count(number)) entries"
   }
 
   /// `850 ms`, `12 s`, `3 min 20 s`, `2 h 5 min`.

@@ -45,7 +45,7 @@ struct KeyspaceTally {
 
   /// As in `3 of names, 1 of (default)`.
   var text: String {
-    rows.map { "\(HumanUnits.count($0.count)) of \(shownKeyspace($0.name))" }
+    rows.map { "\(NumberText.count($0.count)) of \(shownKeyspace($0.name))" }
       .joined(separator: ", ")
   }
 }

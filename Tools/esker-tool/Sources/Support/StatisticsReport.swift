@@ -34,10 +34,10 @@ struct StatisticsReport {
     pairs.add("on disk", .size(statistics.bytesOnDisk))
     pairs.add("space amplification", .decimal(statistics.spaceAmplification, 2))
     pairs.add("index", .size(statistics.indexBytes))
-    pairs.add("index load", .word(HumanUnits.fixed(statistics.indexLoad * 100, 1) + " %"))
+    pairs.add("index load", .word(NumberText.fixed(statistics.indexLoad * 100, 1) + " %"))
     pairs.add("last write", .word(statistics.lastSequence.description))
     pairs.add("last durable write", .word(statistics.durableSequence.description))
-    pairs.add("segments", .word("\(HumanUnits.count(statistics.segments.count)), \(HumanUnits.count(sealed)) sealed"))
+    pairs.add("segments", .word("\(NumberText.count(statistics.segments.count)), \(NumberText.count(sealed)) sealed"))
     pairs.add(statistics.settings)
     for name in keyspaceNames where !name.isEmpty {
       guard let keyspace = statistics.keyspaces[name] else { continue }
@@ -54,10 +54,10 @@ struct StatisticsReport {
   }
 
   private func description(of keyspace: Statistics.KeyspaceFigures) -> String {
-    var text = "\(HumanUnits.count(keyspace.keys, "key")) of \(HumanUnits.bytes(keyspace.liveBytes))"
+    var text = "\(NumberText.count(keyspace.keys, "key")) of \(HumanUnits.bytes(keyspace.liveBytes))"
     let limits = [
       keyspace.capacityBytes.map { HumanUnits.bytes($0) },
-      keyspace.capacityEntries.map { HumanUnits.count($0, "key") },
+      keyspace.capacityEntries.map { NumberText.count($0, "key") },
     ].compactMap { $0 }
     if !limits.isEmpty { text += ", at most \(limits.joined(separator: " and "))" }
     return text

@@ -164,7 +164,7 @@ struct KeyspaceOption: ParsableArguments {
     let names = others.keys.sorted()
     let shown = names.prefix(5).map { escaped(Array($0.utf8)) }.joined(separator: ", ")
     StandardError.report(
-      "\(isEmpty ? "the default keyspace is empty" : "only the default keyspace was searched"), others have \(HumanUnits.count(others.values.reduce(0) { $0 + $1.keys }, "key")): name one with "
+      "\(isEmpty ? "the default keyspace is empty" : "only the default keyspace was searched"), others have \(NumberText.count(others.values.reduce(0) { $0 + $1.keys }, "key")): name one with "
         + "--keyspace: \(shown)\(names.count > 5 ? ", ..." : "")"
     )
   }

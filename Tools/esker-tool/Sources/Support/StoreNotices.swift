@@ -34,7 +34,7 @@ final class StoreNotices: Sendable {
       StandardError.report("cannot \(operation): \(location): \(reason)")
     case .cut(let cut):
       let discarded = cut.discardedSegments
-      let others = discarded > 0 ? " and \(HumanUnits.count(discarded, "segment")) after it" : ""
+      let others = discarded > 0 ? " and \(NumberText.count(discarded, "segment")) after it" : ""
       StandardError.report(
         "note: writes cut off by a crash are not shown: those from \(cut.sequence) on, which were not yet durable, "
           + "in segment \(cut.segment) from offset \(cut.offset) on\(others)"

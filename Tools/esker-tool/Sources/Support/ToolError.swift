@@ -1,3 +1,4 @@
+import Esker
 import EskerPlatform
 import Foundation
 
@@ -155,19 +156,19 @@ extension ToolError: CustomStringConvertible {
     case .nothingFound(let count): "none of the \(count) keys exists"
     case .noneInRange: "there is no such key"
     case .badLine(let number, let why, let unit): "\(unit) \(number): \(why)"
-    case .badBytes(let name, let offset, let why): "byte \(HumanUnits.count(offset)) of \(name): \(why)"
+    case .badBytes(let name, let offset, let why): "byte \(NumberText.count(offset)) of \(name): \(why)"
     case .noProgram(let name, let package):
       "the program \(name), which reads and writes such files, is not on the search path: install it, on Debian and Ubuntu "
         + "with apt-get install \(package)"
     case .programFailed(let name, let why): "\(name): \(why)"
     case .noTable(let name, let path, let tables):
-      (name.map { "no table \"\($0)\" in \(path)" } ?? "\(path) has \(HumanUnits.count(tables.count, "table"))")
+      (name.map { "no table \"\($0)\" in \(path)" } ?? "\(path) has \(NumberText.count(tables.count, "table"))")
         + (tables.isEmpty ? "" : ": name one with --table, or give --query: \(tables.joined(separator: ", "))")
     case .noColumn(let name, let columns):
       (name.map { "no column \"\($0)\"" } ?? "which column is the key is not said: name it with --key-field")
         + ": there are \(columns.joined(separator: ", "))"
     case .nothingLoaded(let count):
-      count == 1 ? "the only line cannot be loaded" : "none of the \(HumanUnits.count(count)) lines can be loaded"
+      count == 1 ? "the only line cannot be loaded" : "none of the \(NumberText.count(count)) lines can be loaded"
     case .notErased(let what): "something is left of \(what)"
     case .damageFound: "the store is damaged"
     case .otherFormsFound: "some entries are not of the recorded form"

@@ -25,7 +25,7 @@ struct Cell: Equatable {
   /// Fixed text of the tool.
   static func word(_ word: String, _ paint: Paint? = nil) -> Cell { Cell(shown: word, plain: word, paint: paint) }
 
-  static func count(_ number: Int) -> Cell { Cell(shown: HumanUnits.count(number), plain: "\(number)") }
+  static func count(_ number: Int) -> Cell { Cell(shown: NumberText.count(number), plain: "\(number)") }
 
   /// A number used as an identifier: its digits are not grouped.
   static func number(_ number: UInt64) -> Cell { Cell(shown: "\(number)", plain: "\(number)") }
@@ -33,14 +33,14 @@ struct Cell: Equatable {
   static func size(_ bytes: Int) -> Cell { Cell(shown: HumanUnits.bytes(bytes), plain: "\(bytes)") }
 
   static func decimal(_ value: Double, _ decimals: Int) -> Cell {
-    let text = HumanUnits.fixed(value, decimals)
+    let text = NumberText.fixed(value, decimals)
     return Cell(shown: text, plain: text)
   }
 
   static func share(_ part: Int, of whole: Int) -> Cell {
     guard whole > 0 else { return .none }
-    let percent = HumanUnits.fixed(Double(part) / Double(whole) * 100, 0)
-    return Cell(shown: percent + " %", plain: HumanUnits.fixed(Double(part) / Double(whole), 4))
+    let percent = NumberText.fixed(Double(part) / Double(whole) * 100, 0)
+    return Cell(shown: percent + " %", plain: NumberText.fixed(Double(part) / Double(whole), 4))
   }
 
   static func instant(_ time: WallTime) -> Cell {
@@ -52,11 +52,5 @@ struct Cell: Equatable {
   /// The name of a keyspace.
   static func keyspace(_ name: String) -> Cell {
     name.isEmpty ? Cell(shown: "(default)", plain: "", paint: .faint) : .text(name)
-  }
-
-  func painted(_ paint: Paint?) -> Cell {
-    var cell = self
-    cell.paint = paint
-    return cell
   }
 }

@@ -1,3 +1,5 @@
+import Esker
+
 /// The progress of a long operation: share, rate and time left, on standard error if that is a terminal.
 final class Progress {
   private let action: String
@@ -57,7 +59,7 @@ final class Progress {
 
   func text(_ done: Int, share: Double?, seconds: Double) -> String {
     var text = action
-    if let share { text += " \(HumanUnits.fixed(share * 100, 0)) %" }
+    if let share { text += " \(NumberText.fixed(share * 100, 0)) %" }
     if done > 0 { text += ", \(amount(Int(Double(done) / max(seconds, 1e-6))))/s" }
     if let share {
       if share > 0 { text += ", \(HumanUnits.duration(seconds: seconds / share - seconds)) left" }
@@ -68,7 +70,7 @@ final class Progress {
   }
 
   private func amount(_ number: Int) -> String {
-    noun.map { "\(HumanUnits.count(number)) \($0)" } ?? HumanUnits.bytes(number)
+    noun.map { "\(NumberText.count(number)) \($0)" } ?? HumanUnits.bytes(number)
   }
 
   private func done(_ share: Double) -> Int { Int(Double(total ?? 0) * share) }

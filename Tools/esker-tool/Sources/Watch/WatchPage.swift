@@ -83,7 +83,7 @@ struct WatchPage {
 
   /// Those of what is known only of a process that publishes it are left out of others.
   private var charts: [TimeChart] {
-    func count(_ value: Double) -> String { HumanUnits.count(Int(clamping: Int64(min(value.rounded(), 1e15)))) }
+    func count(_ value: Double) -> String { NumberText.count(Int(clamping: Int64(min(value.rounded(), 1e15)))) }
     func bytes(_ value: Double) -> String { HumanUnits.bytes(Int(clamping: Int64(min(value, 1e18)))) }
     func latency(_ value: Double) -> String { HumanUnits.latency(.seconds(value)) }
     let history = report.history
@@ -106,7 +106,7 @@ struct WatchPage {
       BarRows.Row(
         name: shownKeyspace(name),
         parts: [(.lasting, Double(keyspace.keys))],
-        figure: "\(HumanUnits.count(keyspace.keys)), \(HumanUnits.bytes(keyspace.liveBytes))"
+        figure: "\(NumberText.count(keyspace.keys)), \(HumanUnits.bytes(keyspace.liveBytes))"
       )
     }
   }
@@ -114,10 +114,10 @@ struct WatchPage {
   private var tiles: [(title: String, value: String, note: String)] {
     let figures = report.sample.statistics
     var tiles = [
-      ("keys", HumanUnits.count(figures.keys), "with expired ones"),
+      ("keys", NumberText.count(figures.keys), "with expired ones"),
       (
         "writes", rate(report.rates?.writes),
-        "\(HumanUnits.count(Int(clamping: figures.lastSequence.rawValue))) in all"
+        "\(NumberText.count(Int(clamping: figures.lastSequence.rawValue))) in all"
       ),
     ]
     let isPublished = report.sample.source == .published
@@ -132,13 +132,13 @@ struct WatchPage {
       )
     )
     tiles.append(
-      ("segments", HumanUnits.count(report.sample.segments), "\(HumanUnits.count(report.sample.sealedSegments)) sealed")
+      ("segments", NumberText.count(report.sample.segments), "\(NumberText.count(report.sample.sealedSegments)) sealed")
     )
     if isPublished {
       tiles.append(
-        ("merges", HumanUnits.count(figures.merges), "\(HumanUnits.bytes(figures.merged.bytesFreed)) reclaimed")
+        ("merges", NumberText.count(figures.merges), "\(HumanUnits.bytes(figures.merged.bytesFreed)) reclaimed")
       )
-      tiles.append(("held", HumanUnits.bytes(figures.pinnedBytes), HumanUnits.count(figures.openSnapshots, "snapshot")))
+      tiles.append(("held", HumanUnits.bytes(figures.pinnedBytes), NumberText.count(figures.openSnapshots, "snapshot")))
     }
     return tiles
   }

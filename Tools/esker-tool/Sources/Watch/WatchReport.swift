@@ -14,12 +14,12 @@ struct WatchReport {
   /// A single line, for output that is not a terminal.
   var line: String {
     let figures = sample.statistics
-    var text = "\(clock) \(HumanUnits.count(figures.keys, "key")), \(perSecond(rates?.writes)) writes/s"
+    var text = "\(clock) \(NumberText.count(figures.keys, "key")), \(perSecond(rates?.writes)) writes/s"
     if let gets = rates?.gets { text += ", \(perSecond(gets)) gets/s" }
     if let syncs = rates?.syncs { text += ", \(perSecond(syncs)) syncs/s" }
     text += ", live \(HumanUnits.bytes(figures.liveBytes)), dead \(HumanUnits.bytes(figures.deadBytes))"
-    text += ", on disk \(HumanUnits.bytes(figures.bytesOnDisk)), \(HumanUnits.count(sample.segments, "segment"))"
-    if sample.source == .published { text += ", \(HumanUnits.count(figures.merges, "merge"))" }
+    text += ", on disk \(HumanUnits.bytes(figures.bytesOnDisk)), \(NumberText.count(sample.segments, "segment"))"
+    if sample.source == .published { text += ", \(NumberText.count(figures.merges, "merge"))" }
     if sample.isStale { text += ", stale figures" }
     return text
   }
@@ -31,14 +31,14 @@ struct WatchReport {
     func add(_ name: String, _ text: String) {
       lines.append(name + String(repeating: " ", count: max(1, 11 - name.count)) + text)
     }
-    add("keys", HumanUnits.count(figures.keys))
+    add("keys", NumberText.count(figures.keys))
     add(
       "space",
       "\(HumanUnits.bytes(figures.bytesOnDisk)) on disk, \(HumanUnits.bytes(figures.liveBytes)) live, "
         + "\(HumanUnits.bytes(figures.deadBytes)) dead"
         + (sample.statistics.settings.capacity.map { ", of \(HumanUnits.bytes($0)) at most" } ?? "")
     )
-    add("segments", "\(HumanUnits.count(sample.segments)), \(HumanUnits.count(sample.sealedSegments)) sealed")
+    add("segments", "\(NumberText.count(sample.segments)), \(NumberText.count(sample.sealedSegments)) sealed")
     add("writes", "\(perSecond(rates?.writes))/s \(sparkline)")
     guard sample.source == .published else { return lines }
     add("", latencies(rates?.puts))
@@ -54,19 +54,19 @@ struct WatchReport {
     let merged = figures.merged
     add(
       "merges",
-      "\(HumanUnits.count(figures.merges)), \(HumanUnits.bytes(merged.bytesFreed)) reclaimed, "
+      "\(NumberText.count(figures.merges)), \(HumanUnits.bytes(merged.bytesFreed)) reclaimed, "
         + "\(HumanUnits.bytes(merged.bytesWritten)) copied"
     )
     if sample.statistics.settings.capacity != nil || merged.recordsEvicted > 0 {
-      add("evicted", "\(HumanUnits.count(merged.recordsEvicted, "record")), \(HumanUnits.bytes(merged.bytesEvicted))")
+      add("evicted", "\(NumberText.count(merged.recordsEvicted, "record")), \(HumanUnits.bytes(merged.bytesEvicted))")
     }
     add(
       "index",
-      "\(HumanUnits.bytes(figures.indexBytes)), \(HumanUnits.fixed(figures.indexLoad * 100, 0)) % full"
+      "\(HumanUnits.bytes(figures.indexBytes)), \(NumberText.fixed(figures.indexLoad * 100, 0)) % full"
     )
     add(
       "held",
-      "\(HumanUnits.count(figures.openSnapshots, "snapshot")), \(HumanUnits.bytes(figures.pinnedBytes)) pinned"
+      "\(NumberText.count(figures.openSnapshots, "snapshot")), \(HumanUnits.bytes(figures.pinnedBytes)) pinned"
     )
     return lines
   }
@@ -81,7 +81,7 @@ struct WatchReport {
 
   var clock: String { String(time.description.dropFirst(11).prefix(8)) }
 
-  func perSecond(_ rate: Double?) -> String { rate.map { HumanUnits.count(whole($0)) } ?? "-" }
+  func perSecond(_ rate: Double?) -> String { rate.map { NumberText.count(whole($0)) } ?? "-" }
 
   /// A rate as an integer; the file it comes from may contain any value.
   private func whole(_ rate: Double) -> Int { Int(exactly: rate.rounded()) ?? .max }
@@ -160,9 +160,9 @@ extension HumanUnits {
   static func latency(_ duration: Duration) -> String {
     var value = duration.seconds * 1e9
     for unit in ["ns", "µs", "ms"] {
-      if value < 999.5 { return "\(unit == "ns" ? fixed(value, 0) : significant(value)) \(unit)" }
+      if value < 999.5 { return "\(unit == "ns" ? NumberText.fixed(value, 0) : NumberText.significant(value)) \(unit)" }
       value /= 1000
     }
-    return "\(significant(value)) s"
+    return "\(NumberText.significant(value)) s"
   }
 }

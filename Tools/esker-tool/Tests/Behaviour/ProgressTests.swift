@@ -1,3 +1,4 @@
+import Esker
 import EskerTestSupport
 import Foundation
 import Synchronization
@@ -67,7 +68,7 @@ import Testing
     let (text, records) = try shownLoad(columns: 100)
     let states = text.split(separator: "\r").filter { $0.hasPrefix("loading, ") }
     #expect(!states.isEmpty && states.allSatisfy { $0.contains(" records/s, ") })
-    #expect(text.contains(" \rloaded \(HumanUnits.count(records)) records"))
+    #expect(text.contains(" \rloaded \(NumberText.count(records)) records"))
     #expect(!text.contains("\u{1B}["))
   }
 

@@ -27,21 +27,21 @@ import Testing
 
   @Test func counts() {
     #expect(
-      [0, 12, 123, 1234, 123_456, 1_234_567].map(HumanUnits.count) == [
+      [0, 12, 123, 1234, 123_456, 1_234_567].map(NumberText.count) == [
         "0", "12", "123", "1,234", "123,456", "1,234,567",
       ]
     )
-    #expect(HumanUnits.count(-1234) == "-1,234")
-    #expect(HumanUnits.count(1, "file") == "1 file")
-    #expect(HumanUnits.count(2000, "file") == "2,000 files")
+    #expect(NumberText.count(-1234) == "-1,234")
+    #expect(NumberText.count(1, "file") == "1 file")
+    #expect(NumberText.count(2000, "file") == "2,000 files")
   }
 
   @Test func decimals() {
-    #expect(HumanUnits.fixed(0, 2) == "0.00")
-    #expect(HumanUnits.fixed(1.005, 1) == "1.0")
-    #expect(HumanUnits.fixed(-0.05, 2) == "-0.05")
-    #expect(HumanUnits.fixed(12.5, 0) == "13")
-    #expect(HumanUnits.fixed(.infinity, 2) == "inf")
+    #expect(NumberText.fixed(0, 2) == "0.00")
+    #expect(NumberText.fixed(1.005, 1) == "1.0")
+    #expect(NumberText.fixed(-0.05, 2) == "-0.05")
+    #expect(NumberText.fixed(12.5, 0) == "13")
+    #expect(NumberText.fixed(.infinity, 2) == "inf")
   }
 
   @Test(arguments: [(0.0004, "0 ms"), (0.85, "850 ms"), (59.4, "59 s"), (200, "3 min 20 s"), (7500, "2 h 5 min")])

@@ -58,7 +58,7 @@ struct FolderSource: RecordSource {
     expiry = nil
     if expiresModified, let status = SystemCalls.status(path) { expiry = .at(status.modified) }
     guard let bytes = try InputFile(path).readAll(limit: limit) else {
-      return bad(name, "longer than \(HumanUnits.count(limit)) bytes: see --max-line")
+      return bad(name, "longer than \(NumberText.count(limit)) bytes: see --max-line")
     }
     self.key = key
     guard let wrapped = self.path else {

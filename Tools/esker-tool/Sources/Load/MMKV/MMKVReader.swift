@@ -19,7 +19,7 @@ struct MMKVReader {
   /// The next bytes, valid until the next call.
   mutating func take(_ count: Int, _ reader: inout LineReader) throws(ToolError) -> Range<Int> {
     guard count <= left else {
-      throw fault("\(HumanUnits.count(count)) bytes where only \(HumanUnits.count(left)) are left", reader)
+      throw fault("\(NumberText.count(count)) bytes where only \(NumberText.count(left)) are left", reader)
     }
     guard let range = try reader.bytes(count) else { throw fault("the file ends early", reader) }
     checksum.add(ContiguousArray(reader.buffer).span.extracting(range))

@@ -124,7 +124,7 @@ struct MMKVSource: RecordSource {
     let length = try reading.length(&reader)
     if length == 0 { return nil }
     guard length <= LogStore.maximumKeyLength else {
-      throw reading.fault("a key of \(HumanUnits.count(length, "byte")), which MMKV has none of", reader)
+      throw reading.fault("a key of \(NumberText.count(length, "byte")), which MMKV has none of", reader)
     }
     let range = try reading.take(length, &reader)
     key.removeAll(keepingCapacity: true)
@@ -160,7 +160,7 @@ struct MMKVSource: RecordSource {
     expiry = nil
     if hasExpiry {
       guard bytes.count >= 4 else {
-        return .bad(line: count, why: "a value of \(HumanUnits.count(bytes.count, "byte")) without room for its expiry")
+        return .bad(line: count, why: "a value of \(NumberText.count(bytes.count, "byte")) without room for its expiry")
       }
       let seconds = bytes.suffix(4).reversed().reduce(Int64(0)) { $0 << 8 | Int64($1) }
       if seconds > 0 { expiry = .at(WallTime(millisecondsSince1970: seconds * 1000)) }

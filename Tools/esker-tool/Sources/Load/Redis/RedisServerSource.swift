@@ -63,7 +63,7 @@ struct RedisServerSource: RecordSource {
       if tooLong > 0 {
         tooLong -= 1
         count += 1
-        return .bad(line: count, why: "the key has more than \(HumanUnits.count(LogStore.maximumKeyLength)) bytes")
+        return .bad(line: count, why: "the key has more than \(NumberText.count(LogStore.maximumKeyLength)) bytes")
       }
       if taken < keys.count { return try take(&reader) }
       if isLastScan { return .end }
