@@ -197,7 +197,7 @@ import Testing
   @Test func writesWaitForTheStoreToBeResumed() async throws {
     let store = try open(.exclusive)
     try store.put("0", forKey: "a")
-    try store.suspend(patience: .seconds(600))
+    try store.suspend(patience: .seconds(86_400))
     let waiting = SharedCounter()
     let writers = try (0..<4).map { number in
       try WorkerThread(name: "writes") {
@@ -235,7 +235,7 @@ import Testing
     try store.suspend(patience: .milliseconds(1))
     #expect(throws: StoreError.suspended(path: path)) { try store.put("1", forKey: "a") }
     await #expect(throws: StoreError.suspended(path: path)) { try await store.default.async.put("1", forKey: "a") }
-    try store.suspend(patience: .seconds(600))
+    try store.suspend(patience: .seconds(86_400))
     let isWaiting = SharedFlag()
     let error = Guarded<StoreError?>(nil)
     let writer = try WorkerThread(name: "writes") {

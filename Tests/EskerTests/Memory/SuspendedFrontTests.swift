@@ -50,7 +50,7 @@ import Testing
   @Test func tasksWaitForTheStoreToBeResumed() async throws {
     let store = try LogStore(at: path)
     let users = try users(of: store)
-    try store.suspend(patience: .seconds(600))
+    try store.suspend(patience: .seconds(86_400))
     let tasks = (0..<100).map { number in Task { try await users.async.set("\(number)", forKey: "user \(number)") } }
     for _ in 0..<100 { await Task.yield() }
     #expect(try await users.async.value(forKey: "user 0") == nil)
