@@ -14,6 +14,8 @@ import Testing
     var options = RemoteOptions()
     options.singleFlight = RemoteSingleFlight()
     options.singleFlight?.lockLifetime = life
+    // However long a test takes beside others: a producer that waits for it does not hang.
+    options.singleFlight?.producerLimit = .seconds(86_400)
     return options
   }
 
