@@ -52,5 +52,6 @@ void test_copies(void);
 void test_wrong_uses(void);
 void test_structs(void);
 void test_threads(void);
+void test_together(void);
 
 #endif

@@ -71,6 +71,7 @@ int main(int count, char **arguments) {
   test_wrong_uses();
   test_structs();
   test_threads();
+  test_together();
   printf("%d passed, %d failed\n", (int)checks_passed, (int)checks_failed);
   return checks_failed == 0 ? 0 : 1;
 }
