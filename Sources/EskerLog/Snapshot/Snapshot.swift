@@ -223,7 +223,7 @@ extension SnapshotState {
         keyspaces: writer.keydir.keyspaces.shown,
         nextKeyspaceID: writer.keydir.keyspaces.nextID,
         segments: segments,
-        isWhole: segments.map { !shown.isAmidMerge && writer.keydir.leadsToAll(of: $0.segment, to: $0.end) },
+        isWhole: segments.map { writer.keydir.leadsToAll(of: $0.segment, to: $0.end) },
         isAmidMerge: shown.isAmidMerge
       )
       state.keys.open(snapshot)
