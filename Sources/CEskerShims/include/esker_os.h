@@ -117,11 +117,11 @@ void esker_guard_deregister(struct esker_guard *_Nonnull guard);
 
 /// Whether a page in the range was replaced by zeros.
 static inline uint32_t esker_flag_load(const void *_Nonnull flag) {
-  return atomic_load_explicit((const _Atomic(uint32_t) *)flag, memory_order_acquire);
+  return __atomic_load_n((const uint32_t *)flag, __ATOMIC_ACQUIRE);
 }
 
 static inline void esker_flag_raise(void *_Nonnull flag) {
-  atomic_store_explicit((_Atomic(uint32_t) *)flag, 1, memory_order_release);
+  __atomic_store_n((uint32_t *)flag, 1, __ATOMIC_RELEASE);
 }
 
 /// Lowers the flag, before the pages are mapped again.
@@ -149,14 +149,14 @@ int esker_condition_init(pthread_cond_t *_Nonnull condition);
 int esker_condition_wait(
   pthread_cond_t *_Nonnull condition, pthread_mutex_t *_Nonnull mutex, uint64_t nanoseconds);
 
-// A word that threads sleep on. Atomic: C's atomics and the kernel agree on this type.
+// A word that threads sleep on.
 
 static inline uint32_t esker_word_load(const void *_Nonnull word) {
-  return atomic_load_explicit((const _Atomic(uint32_t) *)word, memory_order_acquire);
+  return __atomic_load_n((const uint32_t *)word, __ATOMIC_ACQUIRE);
 }
 
 static inline void esker_word_advance(void *_Nonnull word) {
-  atomic_fetch_add_explicit((_Atomic(uint32_t) *)word, 1, memory_order_release);
+  __atomic_fetch_add((uint32_t *)word, 1, __ATOMIC_RELEASE);
 }
 
 /// Sleeps while the word equals `value`; may return spuriously.
