@@ -13,24 +13,24 @@ class Library:
     header: str  # is installed if this is
     version: "tuple[str, ...]"  # the file where the version is found, and a pattern for each of its numbers
 
-    def header_path(self, file):
-        return next((path for root in ROOTS if os.path.exists(path := f"{root}/include/{file}")), None)
+    def header_path(self, file, prefix):
+        roots = [prefix] if self is ESKER and prefix else ROOTS
+        return next((path for root in roots if os.path.exists(path := f"{root}/include/{file}")), None)
 
-    def is_installed(self):
-        """Esker is always there: it is built."""
-        return self is ESKER or self.header_path(self.header) is not None
+    def is_installed(self, prefix):
+        """`prefix` is where Esker is, if it is not with the others."""
+        return self.header_path(self.header, prefix) is not None
 
     def version_found(self, prefix):
-        """The version that a header names; `prefix` is where Esker is installed."""
+        """The version that a header names."""
         file, *patterns = self.version
-        path = f"{prefix}/include/{file}" if self is ESKER else self.header_path(file)
-        with open(path, encoding="utf-8") as header:
+        with open(self.header_path(file, prefix), encoding="utf-8") as header:
             text = header.read()
         found = [re.search(pattern, text) for pattern in patterns]
         return ".".join(match.group(1) for match in found if match)
 
 
-ESKER = Library("esker", "", ("esker.h", r'ESKER_VERSION "([^"]+)"'))
+ESKER = Library("esker", "esker.h", ("esker.h", r'ESKER_VERSION "([^"]+)"'))
 ROCKSDB = Library(
     "rocksdb",
     "rocksdb/db.h",

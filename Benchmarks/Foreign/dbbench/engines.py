@@ -1,27 +1,8 @@
-"""The engines that dbbench is built with, and how each is set."""
+"""Engines that dbbench has programs for, and how each is set."""
 
 import dataclasses
 
 from libraries import BERKELEY, ESKER, LEVELDB, LMDB, ROCKSDB, Library
-
-
-@dataclasses.dataclass(frozen=True)
-class Driver:
-    """A program of the suite: its source, and what compiles and links it."""
-
-    source: str
-    compile: "tuple[str, ...]" = ()
-    link: "tuple[str, ...]" = ()
-
-
-# By library. That of Esker is here, the others are the suite's.
-DRIVERS = {
-    "esker": Driver("t_esker.c"),
-    "lmdb": Driver("t_lmdb.c", link=("-llmdb", "-lsnappy")),
-    "leveldb": Driver("t_leveldb.cc", link=("-lleveldb", "-lsnappy")),
-    "rocksdb": Driver("t_rocksdb.cc", ("-std=c++17",), ("-lrocksdb",)),
-    "bdb": Driver("t_bdb.c", link=("-ldb",)),
-}
 
 
 @dataclasses.dataclass(frozen=True)

@@ -5,7 +5,7 @@ import os
 import re
 import shutil
 
-from building import SuiteError, output
+from programs import SuiteError, output
 
 WRITES = ["fillrandsync", "fillseqsync", "fillrandom", "fillrandbatch", "fillseq", "fillseqbatch", "overwrite"]
 READS = ["readrandom"]
@@ -51,7 +51,7 @@ def parse(text):
 
 @dataclasses.dataclass(frozen=True)
 class Runner:
-    programs: "dict[str, str]"  # by library
+    programs: str  # the directory of the programs
     directory: str  # for the stores
 
     def command(self, engine, size, cells):
@@ -59,7 +59,7 @@ class Runner:
         # The suite does a thousandth of the writes if each is synced.
         records = size.synced * 1000 if is_synced else size.records
         command = [
-            self.programs[engine.library.name],
+            os.path.join(self.programs, f"t_{engine.library.name}"),
             # In the working directory: the suite passes the path to a shell.
             "--db=store",
             f"--num={records}",

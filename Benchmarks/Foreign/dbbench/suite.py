@@ -1,25 +1,20 @@
 """dbbench: the benchmarks of LevelDB, rewritten in C by the author of LMDB for many engines, https://github.com/LMDB/dbbench.
 
-Esker's driver is Benchmarks/Foreign/dbbench/t_esker.c. The programs are built beside the checkout, from its sources, with the options of its
-Makefile and the libraries of the system. In each round, and for each group of benchmarks, the engines take turns, each with a process and a
-store of its own.
+Esker's driver is Benchmarks/Foreign/dbbench/t_esker.c. DIR has the suite's programs, one for each engine and named like its source: t_esker,
+t_lmdb and so on. In each round, and for each group of benchmarks, the engines take turns, each with a process and a store of its own.
 """
 
 import os
-import shutil
 import time
 
-import building
+import programs
 
 from . import rounds, tables
-from .engines import DRIVERS, ENGINES
+from .engines import ENGINES  # noqa: F401 (the script asks for it)
 
 SUMMARY = "dbbench: LevelDB's and LMDB's microbenchmarks"
 TITLE = "dbbench"
-HOW_TO_GET = "git clone https://github.com/LMDB/dbbench"
-# As in the suite's Makefile. It has warnings of its own.
-OPTIONS = ["-O2", "-DNDEBUG", "-pthread", "-w"]
-SHARED = ["main.c", "args.c", "histogram.c", "random.c"]
+PROGRAMS = ("DIR", "the directory of the programs")
 
 
 def add_arguments(parser, positive):
@@ -44,44 +39,17 @@ def sizes(options):
     return "Keys of 16 bytes; " + "; ".join(texts) + "; one thread"
 
 
-def check(checkout):
-    if not os.path.exists(os.path.join(checkout, "dbb.h")):
-        raise building.BuildError(f"{checkout} is no checkout of dbbench: there is no dbb.h. To get one:\n    {HOW_TO_GET}")
+def place(options):
+    """The directory of the programs."""
+    directory = os.path.abspath(options.programs)
+    if not os.path.exists(os.path.join(directory, "t_esker")):
+        raise programs.SuiteError(f"there is no program t_esker in {directory}")
+    return directory
 
 
-def compiler(source):
-    variable, usual = ("CXX", "c++") if source.endswith(".cc") else ("CC", "cc")
-    return os.environ.get(variable, usual)
-
-
-def build(checkout, prefix, engines, work):
-    """The suite's programs, by library, with the Esker that is installed under `prefix`."""
-    directory = os.path.join(work, "dbbench")
-    shutil.rmtree(directory, ignore_errors=True)
-    os.makedirs(directory)
-
-    def compiled(source, *options):
-        target = os.path.join(directory, os.path.basename(source) + ".o")
-        building.run([compiler(source), *OPTIONS, *options, f"-I{checkout}", "-c", source, "-o", target])
-        return target
-
-    shared = [compiled(os.path.join(checkout, source)) for source in SHARED]
-    programs = {}
-    for library in dict.fromkeys(engine.library.name for engine in engines):
-        driver = DRIVERS[library]
-        is_ours = library == "esker"
-        source = os.path.join(building.HERE, "dbbench") if is_ours else checkout
-        source = os.path.join(source, driver.source)
-        linked = building.linked_esker(prefix) if is_ours else driver.link
-        programs[library] = os.path.join(directory, f"t_{library}")
-        driven = compiled(source, *driver.compile, *([f"-I{prefix}/include"] if is_ours else []))
-        building.run([compiler(source), "-pthread", *shared, driven, *linked, "-lm", "-o", programs[library]])
-    return programs
-
-
-def measure(programs, stores, engines, options):
+def measure(stores, engines, options):
     """The tables."""
-    runner = rounds.Runner(programs, stores)
+    runner = rounds.Runner(os.path.abspath(options.programs), stores)
     sizes = sizes_of(options)
     figures = {size: {name: {engine.name: [] for engine in engines} for name in rounds.CELLS} for size in sizes}
     for number in range(options.rounds):

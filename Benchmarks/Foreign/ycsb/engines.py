@@ -1,4 +1,4 @@
-"""The engines that YCSB-cpp is built with, and how each is set."""
+"""Engines that YCSB-cpp has bindings for, and how each is set."""
 
 import dataclasses
 

@@ -5,7 +5,7 @@ import os
 import re
 import shutil
 
-from building import SuiteError, output
+from programs import HERE, SuiteError, output
 
 from .engines import PATHS
 
@@ -75,10 +75,13 @@ class Runner:
             f"{PATHS[engine.library.name]}={path}",
             *engine.properties,
         ]
-        files = [f"workloads/workload{workload}", f"{engine.library.name}/{engine.library.name}.properties"]
-        command = [self.program, phase, "-s", "-db", engine.library.name]
+        name = engine.library.name
+        # Esker's are here, those of the others the suite's.
+        settings = os.path.join(HERE, "ycsb/binding") if name == "esker" else os.path.join(suite, name)
+        files = [os.path.join(suite, "workloads", f"workload{workload}"), os.path.join(settings, f"{name}.properties")]
+        command = [self.program, phase, "-s", "-db", name]
         for file in files:
-            command += ["-P", os.path.join(suite, file)]
+            command += ["-P", file]
         for each in properties:
             command += ["-p", each]
         return command
