@@ -57,11 +57,11 @@
 extern "C" {
 #endif
 
-/* The version of this header; esker_version() is that of the library. */
-#define ESKER_VERSION_MAJOR 0
-#define ESKER_VERSION_MINOR 1
+/* The version of this header; esker_version() is that of the library. The text has a word behind a hyphen for what is not released. */
+#define ESKER_VERSION_MAJOR 1
+#define ESKER_VERSION_MINOR 0
 #define ESKER_VERSION_PATCH 0
-#define ESKER_VERSION "0.1.0"
+#define ESKER_VERSION "1.0.0-dev"
 
 #define ESKER_MAXIMUM_KEY_LENGTH 65535
 /* 1 GiB. */
@@ -139,7 +139,7 @@ typedef struct esker_slice {
 
 /* ---- Versions, errors, memory ---- */
 
-/* The version of the library, such as "0.1.0". */
+/* The version of the library, such as "1.0.0". */
 const char *esker_version(void);
 
 /* The name of a status, such as "ESKER_NOT_FOUND"; "unknown" for other numbers. */

@@ -50,7 +50,7 @@ from ._settings import NEVER, Info
 from ._snapshot import Snapshot, SnapshotKeyspace
 from ._store import Store, library_version, open
 
-__version__ = "0.1.0"
+__version__ = "1.0.0-dev"
 
 __all__ = [
     "AccessDeniedError",

@@ -14,8 +14,8 @@ from typing import Any, Iterator, NoReturn
 from . import _errors
 from ._errors import Error, LibraryError
 
-_NAME = "libEskerC.0.dylib" if sys.platform == "darwin" else "libEskerC.so.0"
-_VERSION = (0, 1)
+_MAJOR, _MINOR = 1, 0
+_NAME = f"libEskerC.{_MAJOR}.dylib" if sys.platform == "darwin" else f"libEskerC.so.{_MAJOR}"
 
 
 class Slice(ctypes.Structure):
@@ -296,8 +296,9 @@ def library() -> ctypes.CDLL:
     except AttributeError as error:
         raise LibraryError(f"the library found is not Esker's, or is older than this package: {error}") from None
     version = loaded.esker_version().decode()
-    if tuple(int(part) for part in version.split(".")[:2]) != _VERSION:
-        raise LibraryError(f"the library is of version {version}, and this package needs {_VERSION[0]}.{_VERSION[1]}")
+    major, minor = (int(part) for part in version.split(".")[:2])
+    if major != _MAJOR or minor < _MINOR:
+        raise LibraryError(f"the library is of version {version}, and this package needs {_MAJOR}.{_MINOR} or a later one of {_MAJOR}")
     return loaded
 
 
