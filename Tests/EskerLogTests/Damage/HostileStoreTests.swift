@@ -218,6 +218,27 @@ import Testing
     #expect(try Set(store.snapshot().map { try $0.key() }) == Set((0..<10).map { bytes("key \($0)") }))
   }
 
+  /// Its addresses would lead into whatever is there now.
+  @Test(arguments: [true, false]) func aCheckpointOfAnotherSegmentIsLeftOut(isSaltWrong: Bool) throws {
+    let machine = Machine()
+    var store = try machine.open()
+    for number in 0..<10 { try store.put("v", forKey: "key \(number)") }
+    try store.close()
+    let forged = try ForgedCheckpoint(of: DiskImage(of: machine))
+    var meta = forged.meta
+    let position = try #require(meta.segments.firstIndex { $0.liveRecords > 0 })
+    if isSaltWrong { meta.segments[position].salt ^= 1 } else { meta.segments[position].granule ^= 1 }
+    let image = forged.with(forged.header, meta)
+    try use(image)
+    let log = EventLog()
+    store = try image.machine().open { $0.onEvent = { log.record($0) } }
+    #expect(log.damage.count == 1)
+    #expect(log.opening?.indexSource == .segments)
+    #expect(try store.get("key 4") == bytes("v"))
+    #expect(try store.count() == 10)
+    try store.close()
+  }
+
   static let lastNumbers: [UInt64] = [1 << 55, 1 << 56 - 1]
 
   @Test(arguments: lastNumbers) func aRecordWithTheLastNumbersIsRefused(_ number: UInt64) throws {

@@ -199,6 +199,21 @@ import Testing
     #expect(try store.get("key 0") == nil)
   }
 
+  @Test func aSegmentIsGivenUpOnlyOnceItsLastValueHasExpired() throws {
+    let store = try open(machine)
+    for number in 0..<100 {
+      let seconds = number % 2 == 0 ? 10 : 1_000
+      try store.put([UInt8](repeating: 1, count: 300), forKey: "key \(number)", expiry: .after(.seconds(seconds)))
+    }
+    try store.probe.endTail()
+    for (milliseconds, left) in [(10_000, 50), (989_000, 50), (1_000, 0)] as [(Int64, Int)] {
+      machine.clock.advance(milliseconds: milliseconds)
+      try store.merge(segments: store.statistics.segments.map(\.id))
+      #expect(try store.count() == left)
+      #expect(try (store.get("key 1") != nil) == (left > 0))
+    }
+  }
+
   @Test func survivorsAreGroupedByExpiry() throws {
     let store = try open(machine)
     for number in 0..<300 {
