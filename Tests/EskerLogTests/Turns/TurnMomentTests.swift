@@ -65,6 +65,38 @@ import Testing
     return done
   }
 
+  // MARK: Opening
+
+  /// Who comes while another process makes the store tries again, as there is neither a store yet nor anything foreign.
+  @Test func aStoreThatIsBeingMadeIsWaitedFor() throws {
+    let attempts = SharedCounter()
+    let result = Guarded<Result<LogStore, any Error>?>(nil)
+    let thread = Guarded<WorkerThread?>(nil)
+    let begun = before(.write, of: "manifest.a") { [machine] in
+      let watch = FaultPlan()
+      watch.onCall { call in
+        if call.operation == .tryLock { attempts.add() }
+      }
+      let other = try WorkerThread(name: "comes") {
+        var machine = machine
+        machine.calls = watch
+        let opened = Result { try machine.open { $0.sharing = .inTurn() } }
+        result.withLock { $0 = opened }
+      }
+      thread.withLock { $0 = other }
+      // More than one attempt takes.
+      while attempts.value < 10, result.withLock({ $0 == nil }) { Platform.yieldThread() }
+    }
+    let store = try openWatched(.inTurn())
+    try store.put("1", forKey: "a")
+    #expect(begun.value == 1)
+    try #require(thread.withLock { $0.take() }).join()
+    let second = try #require(result.withLock { $0.take() }).get()
+    #expect(try second.get("a") == bytes("1"))
+    try second.close()
+    try store.close()
+  }
+
   // MARK: Handing over
 
   /// A turn that was taken for a write is not handed over before that was tried.
