@@ -54,11 +54,11 @@ import Testing
 
     /// Returns the record's size.
     @discardableResult
-    func write(_ number: UInt64, value: [UInt8], at offset: Int) -> Int {
-      let key = Array("key \(number)".utf8)
+    func write(_ number: UInt64, kind: RecordKind = .put, value: [UInt8], at offset: Int) -> Int {
+      let key = kind == .filler ? [] : Array("key \(number)".utf8)
       let header = RecordHeader(
         sequence: number,
-        kind: .put,
+        kind: kind,
         keyHash: number,
         keyLength: key.count,
         valueLength: value.count
@@ -141,6 +141,22 @@ import Testing
         log.places[0]..<log.places[1], log.places[5]..<log.places[7], log.places[19]..<log.end,
       ]
     )
+  }
+
+  /// A mark is a filler with a number.
+  @Test func fillersArePassedAndMarksWhereTheyAreNotWanted() throws {
+    let log = try Log(records: 5)
+    let length = log.places[2] - log.places[1]
+    log.segment.base.storeBytes(of: RecordFiller.word(size: length), toByteOffset: log.places[1], as: UInt64.self)
+    let end = log.end + log.write(5, kind: .filler, value: [], at: log.end)
+    var cursor = RecordCursor(log.segment, to: end)
+    #expect(numbers(&cursor) == [1, 3, 4, 5] && cursor.offset == end)
+    cursor = RecordCursor(log.segment, to: end, stopsAtMarks: true)
+    for _ in 0..<4 { #expect(cursor.next()?.header.isMark == false) }
+    #expect(cursor.offset == log.end)
+    let mark = cursor.next()
+    #expect(mark?.header.isMark == true && mark?.header.sequence == 5)
+    #expect(cursor.next() == nil && cursor.offset == end)
   }
 
   @Test func onlyAnAcceptedRecordIsSought() throws {
