@@ -8,14 +8,24 @@ enum Callee {
     // Delegations.
     "init",
     // Only make things faster.
-    "advise", "bringInNextSplit", "esker_prefetch", "expect", "fetch", "pageIn", "pageInWhole", "populateForReading",
-    "preferHugePages", "preferSmallPages", "prefetch", "prefetchForReading", "prefetchRest", "reserveCapacity", "touch",
-    "yieldThread",
-    // Only give memory back, or ask for some: more would do.
-    "allocate", "deallocate", "free", "unmap",
+    "advise", "bringInNextSplit", "detach", "detachUnsynced", "esker_prefetch", "expect", "fetch", "gather", "letGo",
+    "pageIn",
+    "pageInWhole", "populateForReading", "preferHugePages", "preferSmallPages", "prefetch", "prefetchForReading",
+    "prefetchRest", "reserveCapacity", "setReadAhead", "touch", "yieldThread",
+    // Only give memory or addresses back, or ask for some: more would do.
+    "allocate", "deallocate", "free", "trim", "unmap",
     // Only keep something alive.
     "withExtendedLifetime",
   ]
+
+  /// Whether a loop does nothing else.
+  static func areUnseen(_ body: CodeBlockSyntax) -> Bool {
+    !body.statements.isEmpty
+      && body.statements.allSatisfy { item in
+        guard case .expr(let expression) = item.item else { return false }
+        return expression.withoutEffects.as(FunctionCallExprSyntax.self).map(isUnseen) ?? false
+      }
+  }
 
   static func isUnseen(_ call: FunctionCallExprSyntax) -> Bool {
     if let name = call.calledExpression.as(DeclReferenceExprSyntax.self) { return unseen.contains(name.baseName.text) }

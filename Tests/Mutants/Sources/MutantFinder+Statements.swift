@@ -115,7 +115,7 @@ extension CodeBlockItemSyntax {
 
 extension ExprSyntax {
   /// Without `try`, `await` and `unsafe`.
-  fileprivate var withoutEffects: ExprSyntax {
+  var withoutEffects: ExprSyntax {
     if let inner = self.as(TryExprSyntax.self) { return inner.expression.withoutEffects }
     if let inner = self.as(AwaitExprSyntax.self) { return inner.expression.withoutEffects }
     if let inner = self.as(UnsafeExprSyntax.self) { return inner.expression.withoutEffects }

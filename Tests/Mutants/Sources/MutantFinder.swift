@@ -42,6 +42,10 @@ final class MutantFinder: SyntaxVisitor {
     Callee.isUnseen(node) ? .skipChildren : .visitChildren
   }
 
+  override func visit(_ node: ForStmtSyntax) -> SyntaxVisitorContinueKind {
+    Callee.areUnseen(node.body) ? .skipChildren : .visitChildren
+  }
+
   // MARK: Where they are
 
   override func visit(_ node: CodeBlockItemListSyntax) -> SyntaxVisitorContinueKind {

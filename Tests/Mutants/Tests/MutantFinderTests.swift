@@ -48,6 +48,8 @@ struct MutantFinderTests {
         == ["let a = (isPlanted ? b + 8 <= c : b + 8 < c)", "let a = b + (isPlanted ? 8 + 1 : 8) < c"]
     )
     #expect(try changed(.offByOne, in: "let size = 8\nlet a = c < (try b())\nlet d = -1").isEmpty)
+    #expect(try changed(.offByOne, in: "for a in 0..<b { unsafe prefetch(c[a + 1]) }").isEmpty)
+    #expect(try !changed(.offByOne, in: "for a in 0..<b { prefetch(c[a]); d(a) }").isEmpty)
   }
 
   @Test func twoCallsAreSwapped() throws {
