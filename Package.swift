@@ -487,7 +487,11 @@ if let development = Context.environment["ESKER_DEVELOPMENT"]?.split(separator: 
     }
     for target in package.targets where target.name == "esker-fuzz" {
       // The library without a function `main`; it is written in C++.
-      target.linkerSettings = [.unsafeFlags(["-sanitize=address", library, "-lstdc++"])]
+      // By lld: gold warns of each function of the sanitizer that it knows only there.
+      target.linkerSettings = [
+        .unsafeFlags(["-sanitize=address", library, "-lstdc++"]),
+        .unsafeFlags(["-use-ld=lld"], .when(platforms: [.linux])),
+      ]
     }
   }
 }
