@@ -87,3 +87,21 @@ extension StoreProbe {
     }
   }
 }
+
+/// Keys that share what the index keeps of a hash.
+extension StoreProbe {
+  /// Two keys of the default keyspace that only their records tell apart, as long as the index is small.
+  func alikeKeys() -> ([UInt8], [UInt8]) {
+    let hash = KeyHash(seed: engine.env.seed)
+    var seen: [UInt64: Int] = [:]
+    var number = 0
+    while true {
+      // The number of the bucket and the fingerprint, which are 12 and 24 bits then.
+      let bits = Array("key \(number)".utf8).withUnsafeBytes { hash.hash($0) } & (1 << 36 - 1)
+      if let other = seen.updateValue(number, forKey: bits) {
+        return (Array("key \(other)".utf8), Array("key \(number)".utf8))
+      }
+      number += 1
+    }
+  }
+}
