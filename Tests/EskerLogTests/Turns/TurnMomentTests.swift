@@ -72,7 +72,8 @@ import Testing
     let attempts = SharedCounter()
     let result = Guarded<Result<LogStore, any Error>?>(nil)
     let thread = Guarded<WorkerThread?>(nil)
-    let begun = before(.write, of: "manifest.a") { [machine] in
+    // The first directory that is synced is the one around the store, which is locked then and has no manifest.
+    let begun = before(.syncDirectory, of: "") { [machine] in
       let watch = FaultPlan()
       watch.onCall { call in
         if call.operation == .tryLock { attempts.add() }
@@ -84,7 +85,7 @@ import Testing
         result.withLock { $0 = opened }
       }
       thread.withLock { $0 = other }
-      // More than one attempt takes.
+      // More than one attempt makes.
       while attempts.value < 10, result.withLock({ $0 == nil }) { Platform.yieldThread() }
     }
     let store = try openWatched(.inTurn())
