@@ -37,9 +37,11 @@ import Testing
 
   @Test func packedStoreOpensFromCheckpointFootersAndRecords() throws {
     var packed = try PackedStore(600)
+    let unpacked = PackedStore.packed(packed.store).map(\.unpackedBytes).sorted()
     try packed.store.close()
     var store = try packed.machine.open()
     try packed.check(store, "from the checkpoint")
+    #expect(PackedStore.packed(store).map(\.unpackedBytes).sorted() == unpacked)
     try store.close()
     try packed.machine.deleteCheckpoint()
     let log = EventLog()
