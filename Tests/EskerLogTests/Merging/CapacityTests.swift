@@ -21,9 +21,11 @@ import Testing
     [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: 900 + number % 200)
   }
 
-  private func bytesOnDisk() throws -> Int {
-    try machine.disk.list(machine.path).reduce(0) { total, name in
-      total + (try machine.disk.status("\(machine.path)/\(name)")?.size ?? 0)
+  private func bytesOnDisk() throws -> Int { try lengthsOnDisk().reduce(0) { $0 + $1.length } }
+
+  private func lengthsOnDisk() throws -> [(path: String, length: Int)] {
+    try machine.disk.list(machine.path).map { "\(machine.path)/\($0)" }.map {
+      ($0, try machine.disk.status($0)?.size ?? 0)
     }
   }
 
@@ -47,6 +49,51 @@ import Testing
     #expect(try store.verify().isClean)
     try store.close()
     #expect(try bytesOnDisk() <= Self.capacity)
+  }
+
+  /// What a merge has written and what it leaves are there together for a while, and so are files that are about to be removed: a write
+  /// that looked for room at that moment would have to count them.
+  @Test func allFilesCountAtEveryMoment() throws {
+    var machine = machine
+    let plan = FaultPlan()
+    machine.calls = plan
+    let store = try machine.open { $0.capacity = Self.capacity }
+    // A segment counts as soon as it can be written to.
+    let made = Guarded("")
+    let isLooking = Guarded(false)
+    let uncounted = Guarded<[String]>([])
+    plan.onCall { call in
+      let isWithin = isLooking.withLock { isLooking in
+        defer { isLooking = true }
+        return isLooking
+      }
+      guard !isWithin else { return }
+      defer { isLooking.withLock { $0 = false } }
+      let path = made.withLock { path in
+        if call.operation == .create { path = call.path }
+        if call.path != path, call.operation != .syncDirectory { path = "" }
+        return path
+      }
+      do {
+        let bytes = try lengthsOnDisk().reduce(store.probe.plannedBytes) { total, file in
+          file.path == path ? total : total + Catalog.wholePages(file.length)
+        }
+        // An edit of the manifest may take one more page.
+        let room = max(0, Self.capacity - bytes - 4096)
+        if store.probe.hasRoom(for: room + 1) { uncounted.withLock { $0.append("before \(call), of \(bytes) bytes") } }
+      } catch { uncounted.withLock { $0.append("before \(call): \(error)") } }
+    }
+    for number in 0..<3_000 {
+      try store.put(Self.value(number), forKey: "key \(number % 1_300)")
+      if number % 5 == 0 { try store.remove("key \(number % 1_100)") }
+      // What is read is copied.
+      _ = try store.get("key \(number / 2 % 1_300)")
+    }
+    plan.onCall(nil)
+    #expect(store.statistics.merged.recordsEvicted > 0)
+    #expect(store.statistics.merged.bytesWritten > 0)
+    #expect(uncounted.withLock { $0 } == [])
+    try store.close()
   }
 
   @Test func whatIsReadIsKept() throws {

@@ -76,6 +76,15 @@ extension StoreProbe {
   /// Gives up the segments that are ready to be written to next.
   func dropSpares() throws(StoreError) { try engine.writer.dropSpares() }
 
+  /// Whether the capacity leaves room for so many bytes besides all files.
+  func hasRoom(for bytes: Int) -> Bool { engine.catalog.hasRoom(for: bytes) }
+
+  /// Bytes by which segments may still grow, in whole pages.
+  var plannedBytes: Int {
+    let catalog = engine.catalog
+    return catalog.segments.reduce(0) { $0 + max(0, Catalog.wholePages($1.extent) - catalog.bytes(of: $1.path)) }
+  }
+
   /// Makes room in a store of limited capacity.
   ///
   /// - Parameter error: what is thrown where there can be none.
